@@ -1,3 +1,5 @@
-"""Families of kernels: pure functions that add the steps of a problem to a program, and what each
-family declares of its kernels, which THE TABLE gathers.
+"""Kernel families.
+
+Each family has pure functions that add the steps of an operation to a program, and a declaration of
+its kernels. ``table.py`` gathers the declarations in THE TABLE.
 """

@@ -1,5 +1,8 @@
-"""Which variant of an operation a device runs: what tuning found, else what the table says, else
-what is safe on such a device."""
+"""Selection of the kernel variant that a device runs.
+
+Results of tuning come first, then tuned defaults, then the first variant that is safe on the
+device.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ from browsergpu.kernels.variants import PICKS, VARIANTS, device_class
 
 
 class Forced(Shown):
-    """A variant that is to do all of an operation's work, and whether it has done any."""
+    """A variant that :meth:`Choices.only` forces, and whether it ran."""
 
     def __init__(self, variant: Variant) -> None:
         self.variant = variant
@@ -24,17 +27,27 @@ class Forced(Shown):
 
 #: Operation → size class → name of the variant.
 Picks = dict[str, dict[str, str]]
-#: A choice that was made: the operation, the size class, and what says whether a variant is able.
+#: One recorded choice: operation, size class, and a predicate for the variants that support it.
 Asked = tuple[str, str, Callable[[Variant], bool]]
 
 
 class Choices(Shown):
-    """A device's variants, and its picks among them.
+    """The variants that a device supports, and the selection among them.
 
-    ``tuned`` holds what measurements on the device found; what it does not name is picked by the
-    table for devices of its class, where they were measured. On all others a pick must be safe
-    (:mod:`~browsergpu.kernels.unmeasured`). ``info`` has the device's names; ``software``: it is
-    no GPU.
+    Variants in ``tuned`` were measured on this device and come first. Tuned defaults follow, but a
+    device without measurements uses only those that are safe
+    (:mod:`~browsergpu.kernels.unmeasured`).
+
+    Parameters
+    ----------
+    info : Mapping
+        Vendor, architecture, device and description of the GPU.
+    features, limits : Set, Mapping
+        WebGPU features and limits of the device.
+    tuned : Picks, optional
+        Variants that tuning found.
+    software : bool
+        Whether the device is a software renderer.
     """
 
     def __init__(
@@ -50,22 +63,25 @@ class Choices(Shown):
             op: tuple(v for v in variants if v.runs_on(features, limits))
             for op, variants in VARIANTS.items()
         }
-        #: Whether the table's picks were measured on such a device.
+        #: Whether the tuned defaults were measured on such a device.
         self.is_measured = is_measured(info)
         kind = kind_of(info, limits, software=software)
-        #: The table's classes that it belongs to, the most exact first; the last holds for all.
+        #: Device classes in the table, the most specific first. The last, "", matches every device.
         self._classes = (*filter(None, (device_class(info), kind)), "")
         self._is_software = kind == "software"
         self._caution = Caution() if self.is_measured else caution_for(kind, limits, features)
         self._only: dict[str, Forced] = {}
-        #: Called when other variants may be chosen than before.
+        #: Called when the selection may have changed.
         self.on_change: Callable[[], None] = _nothing
         self.tuned = {} if tuned is None else tuned
 
     @property
     def tuned(self) -> Picks:
-        """What tuning has picked: operation → size class → variant. Setting it replaces it; names
-        that the device does not have are left out."""
+        """Variants that tuning found: operation → size class → variant.
+
+        Assigning replaces all of them. Names of variants that the device does not support are
+        dropped.
+        """
         return {op: dict(picks) for op, picks in self._tuned.items()}
 
     @tuned.setter
@@ -80,12 +96,14 @@ class Choices(Shown):
 
     @property
     def operations(self) -> Set[str]:
-        """The operations that have variants."""
+        """Operations that have variants."""
         return self._available.keys()
 
     def preferred(self, op: str) -> tuple[Variant, ...]:
-        """What was picked for any class of problems, in the table's order; the first variant where
-        nothing was."""
+        """Return the selected variants of all size classes, in the table's order.
+
+        If none is selected, return the first safe variant.
+        """
         sources = (self._tuned, *(PICKS.get(name, {}) for name in self._classes))
         classes = {c for source in sources for c in source.get(op, {})}
         picked = {self.picked(op, c) for c in classes}
@@ -93,19 +111,19 @@ class Choices(Shown):
         return tuple(v for v in variants if v in picked) or self._safe(op)[:1]
 
     def available(self, op: str) -> tuple[Variant, ...]:
-        """The operation's variants that the device can run; the last one can do every problem."""
+        """Return the variants that the device supports. The last one supports every problem."""
         return self._available[op]
 
     def _find(self, op: str, name: str | None) -> Variant | None:
         return next((v for v in self._available[op] if v.name == name), None)
 
     def _safe(self, op: str) -> tuple[Variant, ...]:
-        """Those that may do a problem for which nothing was picked, in the table's order."""
+        """Return the variants that are safe without a measurement, in the table's order."""
         variants = self._available[op]
         return tuple(v for v in variants[:-1] if self._caution.is_safe(v)) + variants[-1:]
 
     def picked(self, op: str, size_class: str) -> Variant | None:
-        """The variant that is tried first for problems of a class, if one was picked."""
+        """Return the variant that is tried first for a size class, or None."""
         key = (op, size_class)
         if key not in self._picked:
             found = self._find(op, self._tuned.get(op, {}).get(size_class))
@@ -118,8 +136,11 @@ class Choices(Shown):
         return self._picked[key]
 
     def choose(self, op: str, size_class: str, able: Callable[[Variant], bool]) -> Variant:
-        """The variant for a problem of a size class: the picked one if ``able`` says that it can
-        do this problem, else the first in the table's order that can, and is safe."""
+        """Return the variant for a problem of a size class.
+
+        This is the selected variant if ``able`` accepts it, else the first safe one that ``able``
+        accepts.
+        """
         if self._only:
             forced = self._only.get(op)
             if forced is not None and able(forced.variant):
@@ -137,37 +158,42 @@ class Choices(Shown):
         variants = self._safe(op)
         return next((v for v in variants if able(v)), variants[-1])
 
-    # -- tuning by use: device/by_use.py ---------------------------------------------------------
+    # -- autotuning during normal calls: device/by_use.py ------------------------------------------
 
     def is_open(self, op: str, size_class: str) -> bool:
-        """Whether a class has no pick by measuring yet, and one is wanted. In software it is not
-        where the table has a pick of its own: others would take seconds to compile."""
+        """Whether autotuning should measure a size class.
+
+        A class that was measured is closed. On a software renderer, so is a class with a tuned
+        default for this kind of device, since compiling other variants takes seconds.
+        """
         if size_class in self._tuned.get(op, {}):
             return False
         own = self._classes[:-1] if self._is_software else ()
         return all(size_class not in PICKS.get(name, {}).get(op, {}) for name in own)
 
     def plausible(self, op: str, size_class: str, able: Callable[[Variant], bool]) -> list[Variant]:
-        """The variants that may take turns at a problem; the general one is the last."""
+        """Return the variants to measure for a problem. The general one is the last."""
         *others, general = self._available[op]
         possible = [v for v in others if self._caution.is_possible(v)]
         wanted = [v for v in possible if not v.classes or size_class in v.classes]
         return [v for v in (*wanted, general) if able(v)]
 
     def settle(self, op: str, size_class: str, name: str) -> None:
-        """Picks a variant for a class that was open. Programs with that class must not be kept."""
+        """Set the variant of an open size class. The caller must discard programs of that class."""
         self._tuned.setdefault(op, {})[size_class] = name
         self._picked.pop((op, size_class), None)
 
     @property
     def is_forced(self) -> bool:
-        """Whether a block of :meth:`only` is open."""
+        """Whether a block of :meth:`only` is active."""
         return bool(self._only)
 
     @contextmanager
     def noting(self, turn: tuple[str, str, Variant] | None = None) -> Iterator[list[Asked]]:
-        """The choices within the block, by this thread; in a ``turn`` the variant is chosen for its
-        operation and size class, where it is able."""
+        """Record the choices that this thread makes within the block.
+
+        ``turn`` forces one variant for its operation and size class, for problems that it supports.
+        """
         asked: list[Asked] = []
         token = _NOTED.set((self, turn, asked))
         try:
@@ -177,8 +203,11 @@ class Choices(Shown):
 
     @contextmanager
     def only(self, op: str, name: str) -> Iterator[Forced]:
-        """Within the block, the named variant does what it is able to do of an operation; for
-        measuring and testing it. Raises InvalidArgument where the device does not have it."""
+        """Use the named variant within the block, for every problem that it supports.
+
+        This is for measurements and tests. Raises InvalidArgument if the device does not support
+        the variant.
+        """
         variant = self._find(op, name)
         if variant is None:
             names = ", ".join(v.name for v in self._available.get(op, ()))
@@ -200,6 +229,6 @@ def _nothing() -> None:
     return None
 
 
-#: Whose choices are noted in this thread, the turn that is taken, and what was asked.
+#: The recorder of this thread: its Choices, the forced variant, and the recorded choices.
 _NOTED: ContextVar[tuple[Choices, tuple[str, str, Variant] | None, list[Asked]] | None]
 _NOTED = ContextVar("noted", default=None)

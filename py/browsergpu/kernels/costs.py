@@ -1,4 +1,4 @@
-"""What a dispatch's work amounts to, by what its kernel's family says."""
+"""Floating-point operations and bytes of a dispatch, as declared by its kernel's family."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from collections.abc import Mapping
 from browsergpu.kernels.base.family import Cost, Fields, Work
 from browsergpu.kernels.table import KERNELS
 
-#: Kernel → its work, from its parameters, of those whose work is known.
+#: Kernel → function from its parameters to its work. Kernels without a declared cost are missing.
 COSTS: Mapping[str, Cost] = {
     kernel.name: kernel.cost for kernel in KERNELS.values() if kernel.cost is not None
 }
 
 
 def work_of(kernel: str, parameters: Fields, layers: float) -> Work:
-    """Operations and bytes of one dispatch; (0, 0) where they are not known."""
+    """Return the operations and bytes of one dispatch, (0, 0) if unknown."""
     cost = COSTS.get(kernel)
     if cost is None:
         return 0.0, 0.0

@@ -1,8 +1,8 @@
-"""THE TABLE: every kernel's file, entry point, bindings, parameters and configurations, gathered
-from the families that declare them.
+"""THE TABLE: every kernel's file, entry point, bindings, parameters and configurations.
 
-A test checks it against the files (each struct field, binding, override and entry point, none
-missing, none extra), and another compiles every kernel in every configuration.
+Each family declares its own rows. One test checks that the table and the shader files agree in
+every struct field, binding, override and entry point. Another test compiles every kernel in every
+configuration.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from browsergpu.kernels.networks import adam, attention_facts, embedding, images
 from browsergpu.kernels.ordering import arg_reduce, compact, scan, search, segment_sum, sort
 from browsergpu.kernels.reductions import batch_norm, moments, reduce, rows
 
-#: All families; operations with variants are tuned in this order.
+#: All families. Operations with variants are tuned in this order.
 FAMILIES: tuple[KernelFamily, ...] = tuple(
     module.FAMILY
     for module in (
@@ -63,5 +63,5 @@ KERNELS: Mapping[str, Kernel] = {
     kernel.name: kernel for family in FAMILIES for kernel in family.kernels
 }
 
-#: Shader files that no compute kernel uses: they belong to the canvas.
+#: Shader files of the canvas, which no compute kernel uses.
 RENDER_SHADERS = frozenset({"draw.wgsl"})

@@ -1,9 +1,9 @@
-"""Devices whose picks nobody has measured: what their names, limits and subgroups say of them, and
-which variants are safe there.
+"""Devices without measured tuned defaults, and the variants that are safe on them.
 
-The sums that a thread holds decide: a kernel whose sums do not fit a GPU's registers keeps them in
-memory, and is then many times slower. NVIDIA's and AMD's GPUs give a thread up to 255 registers;
-GPUs that share their memory with a CPU give it 64 to 128, or fewer where many threads run.
+The criterion is the number of sums that a thread holds. If they do not fit a GPU's registers, the
+compiler keeps them in memory and the kernel is many times slower. NVIDIA and AMD GPUs have up to
+255 registers per thread. GPUs that share memory with a CPU have 64 to 128, or fewer if many threads
+run.
 """
 
 from __future__ import annotations
@@ -18,20 +18,22 @@ from browsergpu.kernels.base.family import Variant
 Kind = Literal["software", "integrated", "discrete"]
 
 _INTEGRATED = frozenset({"apple", "arm", "broadcom", "img-tec", "intel", "qualcomm", "samsung"})
-#: Intel's GPUs with memory of their own.
+#: Intel architectures with dedicated memory.
 _ARC = frozenset({"xe-hpg", "xe-2hpg", "xe2-hpg"})
-#: What tells a large GPU where its vendor is not known.
+#: Limits that identify a large GPU of an unknown vendor.
 _LARGE = {"maxComputeWorkgroupStorageSize": 49_152, "maxComputeInvocationsPerWorkgroup": 1024}
 #: Bytes of workgroup memory that every WebGPU device has.
 _LEAST_BYTES = 16_384
-#: Sums of one thread: with which a variant is picked unseen, and with which it may be tried.
+#: Maximum sums per thread for a variant to be used unmeasured, and for one to be autotuned.
 _SAFE_SUMS, _POSSIBLE_SUMS = 32, 64
 _EXTENTS = ("rows", "columns", "filters", "pixels", "head_dim")
 
 
 def is_measured(info: Mapping[str, str]) -> bool:
-    """Whether the picks were measured on such a GPU, by its names: NVIDIA's H200, of which Chrome
-    tells the vendor alone, and SwiftShader."""
+    """Whether the tuned defaults were measured on such a device: an NVIDIA H200 or SwiftShader.
+
+    Chrome reports only the vendor of the H200.
+    """
     told = f"{info.get('device', '')} {info['description']}".strip()
     if info["vendor"] == "nvidia":
         return "H200" in told if told else not info["architecture"]
@@ -39,7 +41,7 @@ def is_measured(info: Mapping[str, str]) -> bool:
 
 
 def kind_of(info: Mapping[str, str], limits: Mapping[str, int], *, software: bool) -> Kind:
-    """Which kind of device it is, as far as its names tell; else by its limits."""
+    """Return the kind of a device, from its names if they tell, else from its limits."""
     vendor, architecture = info["vendor"], info["architecture"]
     if software:
         return "software"
@@ -52,17 +54,24 @@ def kind_of(info: Mapping[str, str], limits: Mapping[str, int], *, software: boo
 
 
 def sums_of(variant: Variant) -> float:
-    """The sums that each of its threads holds: its tile's extents by its threads, 0 where it has no
-    tile."""
+    """Return the sums that each thread of a variant holds, 0 if the variant has no tile."""
     extents = [variant.traits[name] for name in _EXTENTS if name in variant.traits]
     return prod(extents) / variant.threads if extents else 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class Caution:
-    """What is asked of variants on a device: at most so many sums of a thread and bytes of a
-    workgroup, at least so many threads of a workgroup. ``possible_sums``: those of a variant that
-    may be tried."""
+    """Restrictions on the variants for a device.
+
+    Attributes
+    ----------
+    safe_sums, possible_sums : float
+        Maximum sums per thread for use without a measurement, and for autotuning.
+    most_bytes : float
+        Maximum bytes of workgroup memory.
+    least_threads : int
+        Minimum threads per workgroup.
+    """
 
     safe_sums: float = float("inf")
     possible_sums: float = float("inf")
@@ -70,7 +79,7 @@ class Caution:
     least_threads: int = 1
 
     def is_safe(self, variant: Variant) -> bool:
-        """Whether a variant may be picked unseen."""
+        """Whether a variant may be used without a measurement."""
         return (
             sums_of(variant) <= self.safe_sums
             and variant.workgroup_bytes <= self.most_bytes
@@ -78,16 +87,16 @@ class Caution:
         )
 
     def is_possible(self, variant: Variant) -> bool:
-        """Whether a variant may be tried on real work."""
+        """Whether autotuning may run a variant in normal calls."""
         return sums_of(variant) <= self.possible_sums
 
 
 def caution_for(kind: Kind, limits: Mapping[str, int], abilities: Set[str]) -> Caution:
-    """What is asked of variants on a device that was not measured.
+    """Return the restrictions for a device that was not measured.
 
-    Of the workgroup memory of an integrated GPU half is taken, so that a core has work while
-    another workgroup waits, but for what every device has. A workgroup smaller than a subgroup
-    would leave lanes idle.
+    On an integrated GPU, a variant may use half of the workgroup memory, so that a core can run a
+    second workgroup while the first one waits. The 16 KiB that every device has are always allowed.
+    A workgroup smaller than a subgroup would leave lanes idle.
     """
     least = max(
         (int(name.rsplit(" ", 1)[1]) for name in abilities if name.startswith("subgroups of ")),

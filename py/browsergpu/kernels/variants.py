@@ -1,5 +1,4 @@
-"""The kernels that can do one operation's work, and which of them is picked for which problem,
-gathered from the families that declare them."""
+"""Variants of each operation and their tuned defaults, gathered from all families."""
 
 from __future__ import annotations
 
@@ -10,13 +9,13 @@ from browsergpu.kernels.table import FAMILIES
 
 _OPERATIONS = tuple(operation for family in FAMILIES for operation in family.operations)
 
-#: Operation → its variants, as :class:`~browsergpu.kernels.base.family.Operation` has them.
+#: Operation → its variants, as :class:`~browsergpu.kernels.base.family.Operation` declares them.
 VARIANTS: Mapping[str, tuple[Variant, ...]] = {
     operation.name: operation.variants for operation in _OPERATIONS
 }
 
-#: Device class → operation → size class → variant. The class "" holds for every device that
-#: nothing else says more about.
+#: Tuned defaults: device class → operation → size class → variant. The class "" is the fallback for
+#: devices without a class of their own.
 PICKS: Mapping[str, Mapping[str, Mapping[str, str]]] = {
     device: {o.name: o.picks[device] for o in _OPERATIONS if device in o.picks}
     for device in sorted({device for o in _OPERATIONS for device in o.picks})
@@ -24,8 +23,7 @@ PICKS: Mapping[str, Mapping[str, Mapping[str, str]]] = {
 
 
 def device_class(info: Mapping[str, str]) -> str:
-    """The class of devices that a GPU belongs to, by its vendor's and architecture's names: the
-    most exact key of PICKS, "vendor architecture", "vendor" or ""."""
+    """Return the most specific key of PICKS for a GPU: "vendor architecture", "vendor" or ""."""
     for name in (f"{info['vendor']} {info['architecture']}", info["vendor"]):
         if name in PICKS:
             return name

@@ -1,1 +1,1 @@
-"""What looks on or measures: profiles, tuning, groups of backends; downloads."""
+"""Profiles, tuning, groups of backends, and downloads."""

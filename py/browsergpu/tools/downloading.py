@@ -1,4 +1,4 @@
-"""Handing files from Python's file system, which lies in the page's memory, to the browser."""
+"""Downloads of files from Python's file system, which is in the page's memory."""
 
 from __future__ import annotations
 
@@ -15,13 +15,26 @@ _NOWHERE = (
 
 
 def download(path: str | os.PathLike[str], name: str | None = None) -> None:
-    """Hands a file to the browser's downloads, under its own name unless told another.
+    """Pass a file to the browser as a download.
 
-    Works on a page's main thread, and in a worker whose page has set
-    ``globalThis.browsergpuDownload = (name, bytes) => …`` there, as the notebook has.
+    It works on a page's main thread, and in a worker whose page sets
+    ``globalThis.browsergpuDownload = (name, bytes) => …`` in it, as the notebook does.
 
-    Raises what opening the file raises (FileNotFoundError, IsADirectoryError …), InvalidArgument
-    for a name that is no file name, and Unsupported where there is no browser to take it.
+    Parameters
+    ----------
+    path : str or path-like
+        The file.
+    name : str, optional
+        Name of the download. Defaults to the name of the file.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be opened (FileNotFoundError, IsADirectoryError and so on).
+    InvalidArgument
+        If ``name`` is not a file name.
+    Unsupported
+        If there is no browser to pass the file to.
     """
     op = "download"
     file = Path(path)

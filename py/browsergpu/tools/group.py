@@ -1,8 +1,8 @@
-"""Several backends side by side: who computes next, and copies between them.
+"""Groups of backends: scheduling by a policy, and copies between backends.
 
-A page sees at most a few GPUs (see adapters.py), and a WebGPU device cannot reach another one's
-memory: copies go through the host. Several devices on one GPU share it; they do not add speed, but
-keep the work of one apart from the errors and the loss of another.
+A page has access to only a few GPUs (see adapters.py). WebGPU devices do not share memory, so
+copies go through the host. Several devices on one GPU share its speed, but errors or the loss of
+one device do not affect the others.
 """
 
 from __future__ import annotations
@@ -19,17 +19,24 @@ from browsergpu.core.errors import DeviceLost, InvalidArgument
 from browsergpu.core.showing import Shown, byte_count
 from browsergpu.gpu import platform
 
-_SCORE_SIZE = 256  # of the square matrices whose product is timed
+_SCORE_SIZE = 256  # side length of the square matrices in the timed product
 _SCORE_PRODUCTS = 20
-_SCORE_LONG = 0.02  # seconds of one product, beside which a wait counts little
+_SCORE_LONG = 0.02  # seconds of one product that is long compared with a wait
 
 
 class Policy(StrEnum):
-    """Which backend gets the next piece of work.
+    """The policy by which a group chooses a backend.
 
-    round_robin: one after the other. utilization: the one with the least unfinished work.
-    performance: the fastest, by :meth:`BackendGroup.measure`. memory: the one with the fewest
-    bytes in use.
+    Attributes
+    ----------
+    ROUND_ROBIN
+        One backend after the other.
+    UTILIZATION
+        The backend with the least unfinished work.
+    PERFORMANCE
+        The fastest backend, as measured by :meth:`BackendGroup.measure`.
+    MEMORY
+        The backend with the fewest bytes in use.
     """
 
     ROUND_ROBIN = "round_robin"
@@ -39,7 +46,22 @@ class Policy(StrEnum):
 
 
 class BackendGroup(Shown):
-    """Open backends that share work by a policy. Lost ones are passed over."""
+    """Open backends that share work by a policy.
+
+    Lost and closed backends are skipped.
+
+    Parameters
+    ----------
+    backends : sequence of WasmBackend
+        Open backends, at least one.
+    policy : Policy or str
+        How :meth:`choose` selects a backend.
+
+    Raises
+    ------
+    InvalidArgument
+        If a backend is not an open WasmBackend, or the policy is unknown.
+    """
 
     def __init__(
         self, backends: Sequence[WasmBackend], policy: Policy | str = Policy.ROUND_ROBIN
@@ -59,7 +81,15 @@ class BackendGroup(Shown):
         return f"of {len(self.backends)} backends, {self.policy}"
 
     def choose(self) -> WasmBackend:
-        """The backend for the next piece of work. Raises DeviceLost where all are lost."""
+        """Return the backend for the next piece of work.
+
+        Raises
+        ------
+        DeviceLost
+            If all backends are lost or closed.
+        InvalidArgument
+            If the policy is ``performance`` and :meth:`measure` was not called.
+        """
         alive = [b for b in self.backends if _is_alive(b)]
         if not alive:
             raise DeviceLost("choose", "every device of the group is lost or closed")
@@ -73,28 +103,47 @@ class BackendGroup(Shown):
             return min(alive, key=lambda b: b.device.memory.in_use)
         if not self._scores:
             raise InvalidArgument(
-                "choose", "policy", self.policy, "a call of measure() before, for this policy"
+                "choose", "policy", self.policy, "another one", "Call measure() first."
             )
         scores = dict(zip(self.backends, self._scores, strict=True))
         return max(alive, key=lambda b: scores[b])
 
     def measure(self) -> list[float]:
-        """GFLOP/s of each backend on a small matrix product, 0 for those that are lost. Waits."""
+        """Measure the speed of each backend on a small matrix product. Blocks until done.
+
+        Returns
+        -------
+        list of float
+            GFLOP/s of each backend, 0 for lost ones.
+        """
         return platform.block_on(self.measure_async(), "measure")
 
     async def measure_async(self) -> list[float]:
-        """:meth:`measure` for callers that cannot block."""
+        """Measure like :meth:`measure`, without blocking."""
         self._scores = [await _score(b) if _is_alive(b) else 0.0 for b in self.backends]
         return list(self._scores)
 
     def copy(self, source: WasmBackend, src: int, target: WasmBackend, dst: int) -> None:
-        """Copies a whole buffer of one backend to the start of another one's. Waits."""
+        """Copy a whole buffer to the start of another backend's buffer. Blocks until done.
+
+        Parameters
+        ----------
+        source, target : WasmBackend
+            Backends of this group.
+        src, dst : int
+            Buffers of ``source`` and ``target``.
+
+        Raises
+        ------
+        InvalidArgument
+            If a backend is not in the group, or ``dst`` is smaller than ``src``.
+        """
         platform.block_on(self.copy_async(source, src, target, dst), "copy")
 
     async def copy_async(
         self, source: WasmBackend, src: int, target: WasmBackend, dst: int
     ) -> None:
-        """:meth:`copy` for callers that cannot block."""
+        """Copy like :meth:`copy`, without blocking."""
         for name, backend in (("source", source), ("target", target)):
             if not any(backend is member for member in self.backends):
                 raise InvalidArgument("copy", name, backend, "a backend of this group")
@@ -130,7 +179,7 @@ async def _score(backend: WasmBackend) -> float:
 
         await seconds(1)  # compiles the kernel
         best = await seconds(1)
-        if best < _SCORE_LONG:  # most of that may be the wait
+        if best < _SCORE_LONG:  # most of the time may be the wait
             best = min([await seconds(_SCORE_PRODUCTS) for _ in range(2)])
         return 2 * n**3 / best / 1e9
     finally:

@@ -1,9 +1,9 @@
-"""Where the GPU's time goes: a profile of every kernel that runs within a ``with`` block.
+"""Profiles of all kernels that run within a ``with`` block.
 
-Times come from the GPU's own clock (``timestamp-query``: each dispatch gets a pass of its own, and
-browsers round the clock, Chrome to 0.1 ms unless it is started with
---enable-webgpu-developer-features). Without that feature they are wall time, from one submission's
-end to the next one's.
+Times come from the GPU's clock if the device has ``timestamp-query``. Each dispatch then gets a
+pass of its own. Browsers round this clock: Chrome to 0.1 ms, unless it is started with
+--enable-webgpu-developer-features. Without that feature, times are wall time between the ends of
+two submissions.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from browsergpu.kernels.table import KERNELS
 
 @dataclass(frozen=True, slots=True)
 class KernelEvent:
-    """One dispatch: when it ran on the GPU, in nanoseconds from the first, and its work."""
+    """One dispatch: its times on the GPU, in nanoseconds since the first dispatch, and its work."""
 
     name: str
     device: str
@@ -40,7 +40,7 @@ class KernelEvent:
 
 @dataclass(frozen=True, slots=True)
 class KernelSummary:
-    """All dispatches of one kernel. Rates are 0 where the work or the time is not known."""
+    """All dispatches of one kernel. Rates are 0 if the work or the time is unknown."""
 
     name: str
     calls: int
@@ -50,17 +50,17 @@ class KernelSummary:
 
     @property
     def mean_us(self) -> float:
-        """Microseconds a call."""
+        """Microseconds per call."""
         return self.total_ns / self.calls / 1e3
 
     @property
     def gbytes_per_s(self) -> float:
-        """10^9 bytes a second."""
+        """Throughput in 10^9 bytes per second."""
         return self.nbytes / self.total_ns if self.total_ns else 0.0
 
     @property
     def gflops(self) -> float:
-        """10^9 floating-point operations a second."""
+        """Throughput in 10^9 floating-point operations per second."""
         return self.flops / self.total_ns if self.total_ns else 0.0
 
 
@@ -68,18 +68,16 @@ _Recorded = list[tuple[Pipeline, tuple[float, ...]]]
 
 
 class Profile:
-    """What :func:`profile` gives. Complete when its block has ended."""
+    """The result of :func:`profile`, complete when its block has ended."""
 
     def __init__(self, devices: list[Device], timestamps: bool) -> None:
         self._timestamps = timestamps
         self._devices = devices
         self._running: list[tuple[Device, _Recorded]] = []
-        #: The dispatches in the order in which they ran, device after device.
+        #: All dispatches in the order in which they ran, grouped by device.
         self.events: list[KernelEvent] = []
-        #: Whether times are the GPU's own ("gpu") or wall time ("wall").
+        #: "gpu" if times are from the GPU's clock, "wall" for wall time.
         self.clock = "gpu"
-
-    # -- the block -------------------------------------------------------------------------------
 
     def __enter__(self) -> Profile:
         if not platform.can_block():
@@ -122,10 +120,10 @@ class Profile:
         await self._finish(error)
 
     async def _finish(self, error: BaseException | None) -> None:
-        """Stops all devices' profiles, then raises the first error unless the block raised one."""
+        """Stop all devices' profiles. Raise the first error unless the block raised one."""
         failure: BackendError | None = None
         running, self._running = self._running, []
-        self._devices = []  # a profile that is looked at later keeps none of them open
+        self._devices = []  # a finished profile keeps no device open
         for number, (device, recorded) in enumerate(running):
             name = device.name if number == 0 else f"{device.name} ({number + 1})"
             try:
@@ -139,17 +137,15 @@ class Profile:
                     continue  # it was refused
                 start, end = span
                 flops, nbytes = _work(device, pipeline, fields)
-                duration = max(end - start, 0.0)  # a clock that was reset between the two
+                duration = max(end - start, 0.0)  # the clock may be reset between the two
                 self.events.append(
                     KernelEvent(pipeline.label, name, start - origin, duration, flops, nbytes)
                 )
         if failure is not None and error is None:
             raise failure
 
-    # -- what it shows ---------------------------------------------------------------------------
-
     def summaries(self) -> list[KernelSummary]:
-        """One for each kernel, the one that took longest first."""
+        """One summary per kernel, longest total time first."""
         names = dict.fromkeys(event.name for event in self.events)
         rows = []
         for name in names:
@@ -167,7 +163,7 @@ class Profile:
 
     @property
     def total_ns(self) -> float:
-        """Nanoseconds that all kernels took."""
+        """Total nanoseconds of all kernels."""
         return sum(event.duration_ns for event in self.events)
 
     _HEADER = ("kernel", "calls", "total ms", "mean µs", "GB/s", "GFLOP/s")
@@ -184,7 +180,7 @@ class Profile:
             )
 
     def table(self) -> str:
-        """The summaries as text."""
+        """Return the summaries as text."""
         rows = [self._HEADER, *self._cells()]
         widths = [max(len(row[i]) for row in rows) for i in range(len(self._HEADER))]
         lines = []
@@ -210,7 +206,7 @@ class Profile:
         )
 
     def trace(self) -> dict[str, Any]:
-        """The events in Chrome's trace format (microseconds), as Perfetto opens it."""
+        """Return the events in Chrome's trace format (microseconds), which Perfetto reads."""
         devices = list(dict.fromkeys(event.device for event in self.events))
         names = [
             {"name": "thread_name", "ph": "M", "pid": 1, "tid": i, "args": {"name": device}}
@@ -232,9 +228,16 @@ class Profile:
         return {"traceEvents": names + spans, "displayTimeUnit": "ns"}
 
     def save_trace(self, path: str = "trace.json") -> str:
-        """Writes :meth:`trace` as JSON, for ui.perfetto.dev or chrome://tracing. Returns the
-        path. In the notebook the file then stands in the list of files, and
-        ``browsergpu.download(profile.save_trace())`` hands it to the browser's downloads."""
+        """Write :meth:`trace` as JSON, for ui.perfetto.dev or chrome://tracing.
+
+        In the notebook, the file appears in the list of files.
+        ``browsergpu.download(profile.save_trace())`` downloads it.
+
+        Returns
+        -------
+        str
+            The path of the file.
+        """
         text = json.dumps(self.trace())
         with replacing(path) as file:
             file.write(text.encode())
@@ -242,13 +245,36 @@ class Profile:
 
 
 def profile(device: Any = None, *, timestamps: bool = True) -> Profile:
-    """Profiles the kernels of a ``with`` (or ``async with``) block.
+    """Profile the kernels of a ``with`` (or ``async with``) block.
 
-    ``device`` is a Device or a backend, None for every device that is open.
-    ``timestamps=False`` takes wall time even where the GPU's clock can be read. Leaving a plain
-    ``with`` block waits for the GPU. An exception in the block goes on after the profile has been
-    completed. Profiles do not nest.
+    Leaving a ``with`` block waits for the GPU. An exception in the block propagates after the
+    profile is complete.
 
+    Parameters
+    ----------
+    device : Device or backend, optional
+        Defaults to all open devices.
+    timestamps : bool
+        Whether to use the GPU's clock if the device has one. False takes wall time.
+
+    Returns
+    -------
+    Profile
+        The profile, filled when the block ends.
+
+    Raises
+    ------
+    InvalidArgument
+        If ``device`` is neither a Device nor an open backend.
+    NotInitialized
+        If no device is open.
+
+    Notes
+    -----
+    Profiles cannot be nested.
+
+    Examples
+    --------
     >>> with browsergpu.profile() as p:
     ...     backend.gemm(...)
     >>> p
@@ -268,7 +294,7 @@ def profile(device: Any = None, *, timestamps: bool = True) -> Profile:
 
 
 def _watch(device: Device, timestamps: bool) -> _Recorded:
-    """Starts a device's profile; returns the list that its dispatches are added to."""
+    """Start a device's profile and return the list that receives its dispatches."""
     recorded: _Recorded = []
 
     def note(pipeline: Pipeline, fields: tuple[float, ...]) -> None:

@@ -1,1 +1,1 @@
-"""What every family of kernels is declared and built with."""
+"""Declarations and builders that all kernel families share."""

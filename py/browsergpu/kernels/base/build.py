@@ -1,4 +1,4 @@
-"""Programs in the making: what every kernel family's functions add their steps to."""
+"""The builder to which kernel families add the steps of a program."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from browsergpu.core.showing import Shown
 from browsergpu.gpu.program import Copy, Dispatch, Generated, Grid, Program, Slot, Step
 from browsergpu.kernels.base.facts import Facts
 
-#: Adds the steps of a problem to a build: ``prepare(build, *operands, *problem)``. It depends on
-#: nothing but its arguments and the facts.
+#: A function ``prepare(build, *operands, *problem)`` that adds the steps of a problem to a build.
+#: Its result depends only on the arguments and the facts.
 Prepare = Callable[..., None]
 
 
 class Build(Shown):
-    """The steps so far of a program for devices of certain facts.
+    """A program under construction, for devices with the given facts.
 
-    Slots are compared by value: operands that share memory have one slot, by which a kernel knows
-    that it works in place.
+    Slots are compared by value. Operands that share memory have the same slot, so a kernel can
+    detect that it works in place.
     """
 
     __slots__ = ("_free", "_steps", "_temporaries", "facts")
@@ -38,7 +38,7 @@ class Build(Shown):
         *fields: float,
         open: bool = False,
     ) -> None:
-        """Adds a dispatch; ``open``: more parameters come when the program runs."""
+        """Add a dispatch. If ``open``, more parameters are passed when the program runs."""
         self._steps.append(Dispatch(kernel, configuration, grid, slots, fields, open))
 
     def generated(
@@ -53,13 +53,15 @@ class Build(Shown):
         self._steps.append(Generated(source, grid, slots, fields, open))
 
     def copy(self, source: Slot, target: Slot, nbytes: int) -> None:
-        """Adds a copy of the first bytes, unless there are none or both are the same buffer."""
+        """Add a copy of the first ``nbytes``, unless there are none or both slots are the same."""
         if nbytes and source != target:
             self._steps.append(Copy(source, target, (nbytes + 3) & ~3))
 
     def temporary(self, nbytes: int) -> Slot:
-        """A buffer for a while, contents undefined: a released one that is large enough, but not
-        more than twice as large, or a new one."""
+        """Return a temporary buffer with undefined contents.
+
+        A released temporary is reused if it is large enough, and at most twice as large as needed.
+        """
         sizes = self._temporaries
         fitting = [slot for slot in self._free if nbytes <= sizes[-1 - slot] <= 2 * nbytes]
         if fitting:
@@ -70,16 +72,16 @@ class Build(Shown):
         return -len(sizes)
 
     def release(self, *slots: Slot) -> None:
-        """Lets the steps that follow have temporaries; operands among them stay as they are."""
+        """Make temporaries available to the following steps. Operands in slots are ignored."""
         self._free += [slot for slot in slots if slot < 0]
 
     def program(self) -> Program:
-        """What was added."""
+        """Return the program with all steps added so far."""
         return Program(tuple(self._steps), tuple(self._temporaries))
 
 
 def prepare(facts: Facts, function: Prepare, *arguments: Any) -> Program:
-    """The program that a function makes of its problem."""
+    """Return the program that a prepare function builds for a problem."""
     build = Build(facts)
     function(build, *arguments)
     return build.program()

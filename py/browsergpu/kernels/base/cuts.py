@@ -1,7 +1,6 @@
-"""How a reduction of [outer, length, inner] over its middle axis is dealt out to threads.
+"""Division of a reduction of [outer, length, inner] over its middle axis among threads.
 
-Shared by the kernels that reduce (reduce.wgsl, moments.wgsl, softmax.wgsl). All of them take the
-same fields.
+The reducing kernels (reduce.wgsl, moments.wgsl, softmax.wgsl) share it and take the same fields.
 """
 
 from __future__ import annotations
@@ -11,32 +10,35 @@ from dataclasses import dataclass
 from browsergpu.core.grids import blocks
 from browsergpu.kernels.base.family import Fields
 
-#: The parameters that say how it is dealt out, the kernels' first ones.
+#: The kernels' first parameters, which describe the division.
 FIELDS = ("outer: u32", "length: u32", "inner: u32", "chunk: u32", "chunks: u32", "lanes: u32")
 
-_ROW_CHUNK = 16_384  # elements of a row that one workgroup takes at most: 64 a thread of 256
-_SMALL_ROW_CHUNK = 4_096  # … and at least, where there are too few rows for the GPU
-_LANE = 128  # elements that each thread of a row takes where there are many rows: eight times …
-_SHORT_LANE = 16  # … and at least: four vec4s at once
-_NEIGHBOURS = 8  # threads of a row that read 128 bytes in one go: as many, or a whole row
+_ROW_CHUNK = 16_384  # maximum elements of a row per workgroup: 64 per thread of 256
+_SMALL_ROW_CHUNK = 4_096  # minimum, if there are too few rows to fill the GPU
+_LANE = 128  # elements per thread of a row, if there are many rows
+_SHORT_LANE = 16  # minimum elements per thread of a row: four vec4s
+_NEIGHBOURS = 8  # minimum threads of a row, unless fewer cover it: they read 128 bytes at once
 _THREADS = 131_072  # enough to fill a GPU
-_COLUMN_LANES = 32  # groups of neighbouring columns that a workgroup takes at most
-_FEW_COLUMNS = 16  # columns that it takes at least: 64 bytes
-_ONE_PASS = 20_000_000  # elements up to which …
-_ONE_PASS_OF_LANES = 1_000_000  # … where each lane has one column
-_FEW_WORKGROUPS = 192  # … so many workgroups are enough
+_COLUMN_LANES = 32  # maximum groups of neighbouring columns per workgroup
+_FEW_COLUMNS = 16  # minimum columns per workgroup: 64 bytes
+_ONE_PASS = 20_000_000  # maximum elements for one pass over columns
+_ONE_PASS_OF_LANES = 1_000_000  # the same, if each lane has one column
+_FEW_WORKGROUPS = 192  # workgroups that are enough for one pass
 _LINE = 4  # rows that a thread takes at once
-_WORKGROUP = 16_384  # elements for which a workgroup of its own pays
-_LINE_CHUNK = 256  # rows that one thread takes at most, where it takes four columns
-_LANE_CHUNK = 512  # rows that a workgroup takes at most, where a thread has one column …
-_LONG_LANE_CHUNK = 8_192  # … or so many divided by the lanes, if that is more
+_WORKGROUP = 16_384  # elements that justify a workgroup
+_LINE_CHUNK = 256  # maximum rows per thread with four columns
+_LANE_CHUNK = 512  # maximum rows per workgroup, if a thread has one column
+_LONG_LANE_CHUNK = 8_192  # the same, divided by the lanes; the larger limit counts
 _WORKGROUPS = 1_024  # enough to fill a GPU
 
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """The kernel's fields, and the workgroups that they take. ``rows`` says for which entry point:
-    rows (inner is 1), or columns, whose inner is ``aligned`` where it is a multiple of 4."""
+    """The parameters of a reducing kernel and its number of workgroups.
+
+    ``rows`` selects the entry point: for rows (inner is 1) or for columns. Columns are ``aligned``
+    if inner is a multiple of 4.
+    """
 
     rows: bool
     aligned: bool
@@ -45,7 +47,7 @@ class Cut:
 
     @property
     def chunks(self) -> int:
-        """How many values each output still has; 1: it is done."""
+        """Values left per output. 1 means that the reduction is complete."""
         return self.fields[4]
 
     @property
@@ -56,30 +58,33 @@ class Cut:
 
 
 def cut(outer: int, length: int, inner: int, threads: int) -> Cut:
-    """Rows are cut into chunks, and a chunk has ``lanes`` threads; columns likewise, and a
-    workgroup has ``lanes`` times four of them."""
+    """Divide a reduction with four columns per lane.
+
+    Rows are cut into chunks of ``lanes`` threads each. Columns are cut likewise, and a workgroup
+    takes four times ``lanes`` columns.
+    """
     if inner == 1:
         return _rows(outer, length, threads)
     return _columns(outer, length, inner, threads, 4, _ONE_PASS)
 
 
 def cut_lanes(outer: int, length: int, inner: int, threads: int) -> Cut:
-    """As for columns, of which each lane has one in place of four."""
+    """Divide a reduction with one column per lane."""
     return _columns(outer, length, inner, threads, 1, _ONE_PASS_OF_LANES)
 
 
 def inputs(f: Fields) -> float:
-    """Elements that a dispatch of such parameters reads."""
+    """Return the number of elements that a dispatch with these parameters reads."""
     return f["outer"] * f["length"] * f["inner"]
 
 
 def outputs(f: Fields) -> float:
-    """Values that it writes."""
+    """Return the number of values that a dispatch with these parameters writes."""
     return f["outer"] * f["chunks"] * f["inner"]
 
 
 def power_of_two(n: int) -> int:
-    """The smallest power of two that is at least n."""
+    """Return the smallest power of two that is at least n."""
     return 1 << (n - 1).bit_length()
 
 
@@ -98,12 +103,12 @@ def _rows(outer: int, length: int, threads: int) -> Cut:
 
 
 def _columns(outer: int, length: int, inner: int, threads: int, width: int, one_pass: int) -> Cut:
-    wide = blocks(inner, width)  # lanes that all columns take
-    # Few rows leave no work for several lines of threads.
+    wide = blocks(inner, width)  # lanes for all columns
+    # Few rows leave no work for several rows of threads.
     most = max(_COLUMN_LANES, threads // power_of_two(blocks(length, _LINE)))
     lanes = min(threads, power_of_two(wide), most)
     if outer * length * inner <= one_pass:
-        # One pass by few workgroups is quicker than two by many.
+        # One pass with few workgroups is faster than two passes with many.
         one = lanes
         while (
             one * width > _FEW_COLUMNS

@@ -1,4 +1,4 @@
-"""What programs are made for: all that a kernel's choice of grids and variants may depend on."""
+"""Device facts on which the choice of grids and variants may depend."""
 
 from __future__ import annotations
 
@@ -11,18 +11,21 @@ from browsergpu.kernels.base.workgroup_sizes import WorkgroupSizes
 
 
 class Chooser(Protocol):
-    """What families ask for a variant: :class:`~browsergpu.kernels.choices.Choices`, which knows
-    all families and which they therefore must not know."""
+    """Interface through which families choose variants.
+
+    :class:`~browsergpu.kernels.choices.Choices` implements it. It imports all families, so they
+    cannot import it.
+    """
 
     def choose(self, op: str, size_class: str, able: Callable[[Variant], bool]) -> Variant:
-        """The variant for a problem of a size class, among those that are ``able`` to do it."""
+        """Return the variant for a problem of a size class, among those that ``able`` accepts."""
 
 
 @dataclass(slots=True)
 class Facts:
-    """A device's workgroup sizes, its variants and picks, and the bytes that one buffer may have.
+    """A device's workgroup sizes, its selection of variants, and its maximum buffer size in bytes.
 
-    Programs made before one of them changed are not to be used afterwards.
+    After a change of any of them, older programs must not be used.
     """
 
     workgroup_sizes: WorkgroupSizes

@@ -1,8 +1,7 @@
-"""What a family of kernels declares of itself: rows of THE TABLE, what its work amounts to, and its
-operations that have variants.
+"""Declarations of a kernel family: rows of THE TABLE, work, and operations with variants.
 
-Each family's module has a ``FAMILY`` at its end, or the module ``…_facts`` beside it; ``table.py``
-lists them all.
+Each family's module, or the module ``…_facts`` beside it, ends with a ``FAMILY``. ``table.py``
+lists all of them.
 """
 
 from __future__ import annotations
@@ -17,19 +16,19 @@ READ = "r"
 WRITE = "w"  # read and write
 
 Configurations = Mapping[str, Mapping[str, int]]
-#: Names, and the numbers that stand for them in the WGSL.
+#: Names and their codes in the WGSL.
 Codes = Mapping[str, int]
-#: A dispatch's parameters by their names.
+#: A dispatch's parameters by name.
 Fields = Mapping[str, float]
-#: Floating-point operations, and bytes that must be moved. Bytes count every operand once, as if
-#: caches were perfect; reads of the output where it is updated are counted too.
+#: Floating-point operations, and bytes that must be moved. Each operand counts once, as with
+#: perfect caches. An output that is updated also counts as read.
 Work = tuple[float, float]
 Cost = Callable[[Fields], Work]
 
 
 @dataclass(frozen=True)
 class Binding:
-    """A storage buffer of a kernel: its @binding number, name in the shader and access."""
+    """A storage buffer of a kernel: its @binding number, name in the shader and access mode."""
 
     number: int
     name: str
@@ -38,7 +37,7 @@ class Binding:
 
 @dataclass(frozen=True)
 class Kernel:
-    """One entry point of one shader file, and the override constants it may be made with."""
+    """One entry point of a shader file, with its configurations (values of override constants)."""
 
     name: str
     shader: str
@@ -46,27 +45,32 @@ class Kernel:
     params: Params
     entry_point: str = "main"
     configurations: Configurations = field(default_factory=lambda: {"": {}})
-    #: The family of kernels whose workgroup size is tuned together: the shader's THREADS is then
-    #: an override, set to the device's size for the family. None: the shader has its own size.
+    #: Kernels whose workgroup size is tuned together. The shader's THREADS is then an override with
+    #: the device's size for them. None if the shader has a fixed size.
     family: Family | None = None
-    #: Its work, of one layer of z where it is batched. None for small helpers, which count as
-    #: nothing.
+    #: The work of one layer of z. None for small helpers, whose work is ignored.
     cost: Cost | None = None
 
     @property
     def signature(self) -> str:
-        """Bindings as the recorder wants them: ``"0r1w"``."""
+        """Bindings in the recorder's format, ``"0r1w"``."""
         return "".join(f"{b.number}{b.access}" for b in self.bindings)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Variant:
-    """One way to do an operation: a kernel in a configuration, and what it needs of a device.
+    """One implementation of an operation: a kernel in a configuration, and its requirements.
 
-    ``features`` are the device's, or its adapter's abilities. ``traits`` is what the operation
-    must know of it to lay out a grid, such as the extents of a tile. ``workgroup_bytes`` and
-    ``threads`` are of a workgroup. ``classes`` are the size classes for which it may be tried on
-    real work, all where there are none.
+    Attributes
+    ----------
+    features : frozenset of str
+        Required features of the device or abilities of its adapter.
+    traits : Mapping
+        Properties that the operation needs for the grid, such as the extents of a tile.
+    workgroup_bytes, threads : int
+        Memory and threads of a workgroup.
+    classes : frozenset of str
+        Size classes for autotuning. Empty means all of them.
     """
 
     name: str
@@ -79,7 +83,7 @@ class Variant:
     classes: frozenset[str] = frozenset()
 
     def runs_on(self, features: Set[str], limits: Mapping[str, int]) -> bool:
-        """Whether a device with such features and limits can run it."""
+        """Whether a device with these features and limits supports the variant."""
         return (
             self.features <= features
             and self.workgroup_bytes <= limits["maxComputeWorkgroupStorageSize"]
@@ -89,14 +93,15 @@ class Variant:
 
 @dataclass(frozen=True)
 class Operation:
-    """An operation that several kernels can do.
+    """An operation that several kernels implement.
 
-    The last variant runs on every device and can do every problem. The operation sorts problems
-    into a few size classes. ``picks`` says what was quickest for a class when it was measured:
-    device class → size class → variant. A device class is "vendor architecture", "vendor", a kind
-    of devices ("software", "integrated", "discrete") or "", which holds for every device that
-    nothing else says more about, if the variant is safe there (``unmeasured.py``).
-    ``browsergpu.tune()``, and tuning by use, measure on the user's own device instead.
+    The last variant runs on every device and supports every problem. The operation divides problems
+    into a few size classes.
+
+    ``picks`` holds the tuned defaults: device class → size class → variant. A device class is
+    "vendor architecture", "vendor", a kind of device ("software", "integrated", "discrete"), or "".
+    The class "" applies to every device without a more specific class, if the variant is safe there
+    (``unmeasured.py``). ``browsergpu.tune()`` and autotuning measure on the user's device instead.
     """
 
     name: str
@@ -106,8 +111,11 @@ class Operation:
 
 @dataclass(frozen=True)
 class Problem:
-    """Work that stands for a size class when variants are measured: how many float32 each of its
-    buffers has, and what prepares it, as ``prepare(build, *slots)``. The buffers hold ones."""
+    """A representative problem of a size class, for measurements.
+
+    It has the number of float32 elements of each buffer and the function ``prepare(build,
+    *slots)``. The buffers are filled with ones.
+    """
 
     op: str
     size_class: str
@@ -117,11 +125,11 @@ class Problem:
 
 @dataclass(frozen=True)
 class KernelFamily:
-    """All that a family declares.
+    """All declarations of a family.
 
-    ``problems`` has a typical one of each size class that is tuned. ``warm_up`` names what a new
-    device compiles in the background, as ``Device.warm_up`` takes it, with its place among those of
-    all families: the smaller, the sooner.
+    ``problems`` has one representative problem per tuned size class. ``warm_up`` lists the kernels
+    that a new device compiles in the background, in the format of ``Device.warm_up``. A smaller
+    rank is compiled sooner.
     """
 
     kernels: tuple[Kernel, ...]
@@ -130,7 +138,7 @@ class KernelFamily:
     warm_up: Mapping[str, int] = field(default_factory=dict)
 
 
-#: What the kernels of subgroup matrices need of a device.
+#: Abilities that kernels with subgroup matrices require.
 MATRICES = frozenset(
     {
         "shader-f16",
@@ -143,16 +151,16 @@ MATRICES = frozenset(
 
 
 def bindings(*names: str, written: int = 1, first: int = 0) -> tuple[Binding, ...]:
-    """Numbered from ``first``; the last ones are written, the others are only read."""
+    """Return bindings numbered from ``first``. The last ``written`` are writable."""
     read = len(names) - written
     return tuple(Binding(first + i, n, WRITE if i >= read else READ) for i, n in enumerate(names))
 
 
 def by_code(codes: Codes, constant: str = "OP") -> Configurations:
-    """A configuration for each name, which sets the constant to its code."""
+    """Return one configuration per name, which sets the constant to the name's code."""
     return {name: {constant: code} for name, code in codes.items()}
 
 
 def of_elements(reads: int, operations: int) -> Cost:
-    """The work of a kernel that does so much for each of n words that it writes."""
+    """Return the cost of an elementwise kernel, per word written."""
     return lambda f: (operations * f["n"], 4 * (reads + 1) * f["n"])

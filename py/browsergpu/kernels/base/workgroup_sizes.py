@@ -1,4 +1,4 @@
-"""How many threads a workgroup has, for the kernels where that can be chosen."""
+"""Workgroup sizes of the kernels where the size can be chosen."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _SMALLEST = 32
 
 @dataclass(frozen=True, slots=True)
 class WorkgroupSizes:
-    """Threads in a workgroup of each family's kernels; powers of two.
+    """Threads per workgroup for each kernel family, as powers of two.
 
-    A size can be given as (x, y, z) and is then known by its threads: (64, 1, 1) is 64.
+    A size may be given as (x, y, z) and is stored as the product: (64, 1, 1) is 64.
     """
 
     elementwise: int = 256
@@ -33,18 +33,18 @@ class WorkgroupSizes:
         return self.elementwise if family == "elementwise" else self.reduction
 
     def for_elements(self, n: int) -> int:
-        """The elementwise size, halved while one workgroup still covers n elements."""
+        """Return the elementwise size, halved while one workgroup still covers n elements."""
         size = self.elementwise
         while size > _SMALLEST and size // 2 >= n:
             size //= 2
         return size
 
     def fit(self, limits: Mapping[str, int]) -> bool:
-        """Whether a device of such limits can run them all."""
+        """Whether a device with these limits supports all sizes."""
         return all(is_possible(self[family], limits) for family in FAMILIES)
 
 
 def is_possible(size: Any, limits: Mapping[str, int]) -> bool:
-    """Whether it is a workgroup size that the tuned kernels can have on a device."""
+    """Whether a size is a valid workgroup size of the tuned kernels on a device."""
     largest = min(limits["maxComputeInvocationsPerWorkgroup"], limits["maxComputeWorkgroupSizeX"])
     return type(size) is int and 1 <= size <= largest and size.bit_count() == 1

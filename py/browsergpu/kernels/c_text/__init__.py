@@ -1,1 +1,1 @@
-"""C of one element, as CuPy's kernels have it, to WGSL."""
+"""Translation of C for one element, as in CuPy's kernels, to WGSL."""

@@ -1,4 +1,4 @@
-"""C's functions by WGSL's, and those of shader files."""
+"""C functions and their equivalents in WGSL and in shader files."""
 
 from __future__ import annotations
 
@@ -6,8 +6,11 @@ from typing import NamedTuple
 
 
 class Known(NamedTuple):
-    """A function: its text around its arguments, the kind that it takes and gives ("" where that is
-    its operands'), and the shader files that it needs."""
+    """A function's equivalent.
+
+    It has the text around the arguments, the kind of arguments and result ("" for the operands'
+    kind), and the shader files that it needs.
+    """
 
     text: str
     takes: str = "f"
@@ -61,7 +64,7 @@ _BY_COUNT: dict[int, dict[str, Known]] = {1: _ONE, 2: _TWO, 3: _THREE}
 
 
 def known(name: str, count: int) -> Known | None:
-    """A function of so many arguments, also by the name that C has for float's: ``sqrtf``."""
+    """Return the function by name and number of arguments. Float names like ``sqrtf`` match too."""
     there = _BY_COUNT.get(count, {})
     if name in there:
         return there[name]

@@ -1,4 +1,4 @@
-"""C text to a tree."""
+"""Parser from C text to a tree."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ from browsergpu.kernels.c_text.tree import (
     While,
 )
 
-#: Types by the names that C and CuPy have for them: as what they are computed.
+#: C's and CuPy's names of types → the kind in which they are computed.
 TYPES = {
     "float": "f", "float32": "f", "double": "f", "float64": "f", "int": "i", "int32": "i",
     "int32_t": "i", "ptrdiff_t": "i", "unsigned": "u", "uint32": "u", "uint32_t": "u",
     "size_t": "u", "bool": "b", "void": "",
 }  # fmt: skip
-#: Those that are another type here, or none.
+#: Types that are unsupported, or have another type here.
 _REFUSED = {
     **dict.fromkeys(("char", "short", "int8", "int16", "uint8", "uint16"), "int or unsigned int"),
     **dict.fromkeys(("long", "int64_t", "int64", "uint64", "uint64_t"), "int, or size_t"),
@@ -70,7 +70,7 @@ _ASSIGNING = ("=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>=")
 
 
 class Token(NamedTuple):
-    """A piece of text: its kind is "number", "name", "sign" or, at the end, ""."""
+    """A token of kind "number", "name", "sign" or, at the end, ""."""
 
     kind: str
     text: str
@@ -78,7 +78,7 @@ class Token(NamedTuple):
 
 
 def tokens(text: str) -> list[Token]:
-    """The pieces of a text, without spaces and comments."""
+    """Split a text into tokens, without spaces and comments."""
     found, line, at = [], 1, 0
     while at < len(text):
         match = _TOKEN.match(text, at)
@@ -92,7 +92,7 @@ def tokens(text: str) -> list[Token]:
 
 
 class Parser(Shown):
-    """Reads statements and expressions, one after the other. ``letters`` are names of types."""
+    """Recursive parser of statements and expressions. ``letters`` are template type names."""
 
     def __init__(self, text: str, letters: Container[str]) -> None:
         self._tokens = tokens(text)
@@ -126,7 +126,7 @@ class Parser(Shown):
         return token.kind == "name" and (token.text in TYPES or token.text in self._letters)
 
     def _type(self) -> str:
-        """The type that is next: what it is computed as, or a letter."""
+        """Parse a type: the kind of its computation, or a template letter."""
         token = self._take()
         if token.text == "unsigned":
             self._accept("int")
@@ -134,10 +134,8 @@ class Parser(Shown):
             raise CError("pointers and references are not in WGSL", token.line)
         return TYPES.get(token.text, token.text)
 
-    # Statements
-
     def statements(self, end: str = "") -> tuple[Statement, ...]:
-        """All statements up to the end of the text, or to a sign. The last one may lack its ";"."""
+        """Parse all statements up to the end of the text or a sign. The last ";" is optional."""
         found = []
         while not (self._is(end) if end else not self._next.kind):
             if not self._next.kind:
@@ -207,7 +205,7 @@ class Parser(Shown):
         return For(line, first, condition, after, self._block())
 
     def _simple(self) -> Declaration | Assignment | Effect:
-        """A declaration, an assignment or a call."""
+        """Parse a declaration, an assignment or a call."""
         token = self._next
         is_constant = False
         while self._next.text in _LEFT_OUT:
@@ -255,10 +253,8 @@ class Parser(Shown):
             raise CError(f"{token.text!r} is no name", token.line)
         return token.text
 
-    # Expressions
-
     def expression(self, strength: int = 0) -> Expression:
-        """An expression whose operations bind more strongly than that."""
+        """Parse an expression of operators that bind more strongly than ``strength``."""
         left = self._unary()
         while (binding := _BINDING.get(self._next.text, 0)) > strength:
             sign = self._take().text
@@ -344,10 +340,8 @@ class Parser(Shown):
             found.append(self.expression())
         return tuple(found)
 
-    # Preambles
-
     def declarations(self) -> tuple[Function | Declaration, ...]:
-        """The functions and constants of a preamble."""
+        """Parse the functions and constants of a preamble."""
         found: list[Function | Declaration] = []
         while self._next.kind:
             if self._accept(";"):

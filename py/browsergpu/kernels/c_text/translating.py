@@ -1,4 +1,4 @@
-"""WGSL of what users write: as it is, or translated from C."""
+"""WGSL of users' kernels: unchanged, or translated from C."""
 
 from __future__ import annotations
 
@@ -18,8 +18,11 @@ _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 
 
 class Preamble(NamedTuple):
-    """What stands before an operation: its text in WGSL, the kinds of its functions, the names that
-    it declares as they are in WGSL, and the shader files that it needs."""
+    """A translated preamble.
+
+    It has its WGSL, the kinds of its functions, the WGSL names of its declarations, and the shader
+    files that it needs.
+    """
 
     text: str = ""
     functions: Mapping[str, Function] = {}
@@ -36,18 +39,18 @@ class Translated(NamedTuple):
 
 
 def is_wgsl(text: str) -> bool:
-    """Whether a text has words that are WGSL's alone."""
+    """Whether a text has words that only WGSL has."""
     return _OF_WGSL.search(_COMMENT.sub(" ", text)) is not None
 
 
 def check(text: str, letters: Container[str]) -> None:
-    """Raises CError for what is neither WGSL nor C that is understood."""
+    """Raise CError if a text is neither WGSL nor supported C."""
     if not is_wgsl(text):
         Parser(text, letters).statements()
 
 
 def check_preamble(text: str, letters: Container[str]) -> None:
-    """:func:`check` of a preamble."""
+    """Raise CError if a preamble is neither WGSL nor supported C."""
     if text.strip() and not is_wgsl(text):
         Parser(text, letters).declarations()
 
@@ -56,8 +59,17 @@ def translated(
     text: str, values: Mapping[str, str], letters: Mapping[str, str], preamble: Preamble,
     raw: Mapping[str, str],
 ) -> Translated:  # fmt: skip
-    """Statements that assign to outputs. ``values`` are the kinds of what there is, ``letters``
-    those of types, and ``raw`` the kinds of arrays that are read and written by places."""
+    """Translate statements that assign to outputs.
+
+    Parameters
+    ----------
+    values : Mapping
+        Kinds of the available variables.
+    letters : Mapping
+        Kinds of the template types.
+    raw : Mapping
+        Kinds of the arrays that are indexed.
+    """
     if is_wgsl(text):
         return Translated(_with_names(text, preamble.renamed), preamble.includes)
     scope = Scope(
@@ -72,7 +84,7 @@ def translated(
 def expression(
     text: str, values: Mapping[str, str], letters: Mapping[str, str], preamble: Preamble, kind: str
 ) -> Translated:
-    """An expression of a kind."""
+    """Translate an expression to the given kind."""
     if is_wgsl(text):
         return Translated(_with_names(text, preamble.renamed), preamble.includes)
     scope = Scope(
@@ -89,7 +101,7 @@ _DECLARED = re.compile(
 
 
 def preamble_of(text: str, letters: Mapping[str, str], prefix: str) -> Preamble:
-    """A preamble whose names begin with a prefix, so that those of two kernels differ."""
+    """Translate a preamble and prefix its names, so that two kernels' names do not clash."""
     if not text.strip():
         return Preamble()
     if is_wgsl(text):

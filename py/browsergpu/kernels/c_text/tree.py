@@ -1,4 +1,4 @@
-"""What C text is parsed to: expressions and statements, with the lines where they begin."""
+"""Syntax tree of C: expressions and statements with their lines."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 
 class CError(Exception):
-    """C that is not understood: what, and the line where it is."""
+    """Unsupported C: a message and the line."""
 
     def __init__(self, message: str, line: int) -> None:
         super().__init__(f"line {line}: {message}")
@@ -14,7 +14,7 @@ class CError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """A literal: its text in WGSL, and its kind: "I" and "F" fit to what is beside them."""
+    """A literal: its WGSL text and its kind. "I" and "F" adapt to the other operand."""
 
     text: str
     kind: str
@@ -38,7 +38,7 @@ class Unary:
 
 @dataclass(frozen=True, slots=True)
 class Binary:
-    """An operation of two operands."""
+    """A binary operation."""
 
     sign: str
     left: Expression
@@ -65,7 +65,7 @@ class Cast:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A function or, where ``owner`` is there, a method of something."""
+    """A function call, or a method call if ``owner`` is set."""
 
     function: str
     arguments: tuple[Expression, ...]
@@ -95,7 +95,7 @@ Expression = Number | Name | Unary | Binary | Choice | Cast | Call | Index | Fie
 
 @dataclass(frozen=True, slots=True)
 class Declared:
-    """A variable of a declaration: its length where it is an array, and its first value."""
+    """A declared variable: its length if it is an array, and its initial value."""
 
     name: str
     length: Expression | None
@@ -114,7 +114,7 @@ class Declaration:
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """``target sign value``: the sign is "=", "+=" and so on; ``++`` and ``--`` are these of 1."""
+    """``target sign value`` with "=", "+=" and so on. ``++`` and ``--`` add or subtract 1."""
 
     line: int
     target: Expression
@@ -124,7 +124,7 @@ class Assignment:
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """An expression by itself: a call."""
+    """An expression statement: a call."""
 
     line: int
     value: Expression
@@ -140,7 +140,7 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class If:
-    """``if``, with ``else`` or without."""
+    """``if`` with an optional ``else``."""
 
     line: int
     condition: Expression
@@ -150,7 +150,7 @@ class If:
 
 @dataclass(frozen=True, slots=True)
 class For:
-    """``for``, whose first and next statement may be missing."""
+    """``for`` with optional first and next statements."""
 
     line: int
     first: Statement | None
@@ -161,7 +161,7 @@ class For:
 
 @dataclass(frozen=True, slots=True)
 class While:
-    """``while``, or ``do`` with the condition behind the body."""
+    """``while``, or ``do`` with the condition after the body."""
 
     line: int
     condition: Expression
@@ -171,7 +171,7 @@ class While:
 
 @dataclass(frozen=True, slots=True)
 class Jump:
-    """``break``, ``continue`` or ``return``, which may have a value."""
+    """``break``, ``continue`` or ``return`` with an optional value."""
 
     line: int
     word: str

@@ -1,4 +1,4 @@
-"""A tree of C to WGSL. Where C changes a type by itself, WGSL is told to."""
+"""Writer from a C tree to WGSL, with explicit conversions where C converts implicitly."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ from browsergpu.kernels.c_text.tree import (
     While,
 )
 
-#: What is computed as a kind, in WGSL.
+#: Kinds and their WGSL types.
 WGSL = {"f": "f32", "i": "i32", "u": "u32", "b": "bool", "c": "vec2f"}
-#: Kinds by what they are turned into beside each other: literals fit to all that is beside them.
+#: Order of the kinds in conversions between operands. Literals adapt to the other operand.
 _RANKS = {"b": 0, "I": 1, "i": 2, "u": 3, "F": 4, "f": 5, "c": 6}
-#: Names that C has free and WGSL keeps for itself, of those that programs use.
+#: Names that WGSL reserves and C programs use.
 RESERVED = frozenset((
     "active", "alias", "as", "async", "auto", "await", "class", "common", "const_cast", "default",
     "delete", "diagnostic", "discard", "do", "enum", "explicit", "export", "extends", "extern",
@@ -56,7 +56,7 @@ _WHOLE = ("%", "<<", ">>", "&", "|", "^")
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """An expression in WGSL, and its kind; "?" where nobody knows it."""
+    """An expression in WGSL and its kind, "?" if unknown."""
 
     text: str
     kind: str
@@ -64,31 +64,31 @@ class Text:
 
 @dataclass(slots=True)
 class Scope:
-    """What names mean: kinds of values, of the elements of arrays, types by letters, functions."""
+    """Meanings of names: kinds of values and of arrays' elements, template types, functions."""
 
     values: dict[str, str]
     arrays: dict[str, str] = field(default_factory=dict)
     letters: Mapping[str, str] = field(default_factory=dict)
     functions: dict[str, Function] = field(default_factory=dict)
-    #: Names that are another in WGSL.
+    #: Names with another name in WGSL.
     renamed: Mapping[str, str] = field(default_factory=dict)
-    #: The shader files that the functions are in.
+    #: Shader files with the functions.
     includes: set[str] = field(default_factory=set)
 
     def inner(self) -> Scope:
-        """A block's."""
+        """Return the scope of a block."""
         return Scope(
             dict(self.values), dict(self.arrays), self.letters, self.functions, self.renamed,
             self.includes,
         )  # fmt: skip
 
     def kind(self, name: str) -> str:
-        """What a type of the text is computed as."""
+        """Return the kind in which a type is computed."""
         return self.letters.get(name, name)
 
 
 class Writer(Shown):
-    """Writes statements, each on its own line of the text that it comes from."""
+    """Writer of statements, each on the same line as in the C text."""
 
     def __init__(self, scope: Scope) -> None:
         self._scope = scope
@@ -97,7 +97,7 @@ class Writer(Shown):
         self._result = ""
 
     def text(self) -> str:
-        """What was written."""
+        """Return the written text."""
         return "".join(self._pieces)
 
     def _put(self, text: str, line: int = 0) -> None:
@@ -124,7 +124,7 @@ class Writer(Shown):
         after = f" -> {WGSL[self._result]}" if self._result else ""
         name = scope.renamed.get(made.name, made.name)
         self._put(f"fn {name}({', '.join(parameters)}){after} {{", made.line)
-        for _, own in made.parameters:  # which C functions may change
+        for _, own in made.parameters:  # C functions may change their parameters
             self._put(f"var {own} = {own}_given;")
         self.statements(made.body.statements)
         self._put("}")
@@ -248,10 +248,8 @@ class Writer(Shown):
     def _is_raw(self, one: Index) -> bool:
         return isinstance(one.array, Name) and f"raw {one.array.text}" in self._scope.values
 
-    # Expressions
-
     def expression(self, one: Expression, kind: str = "") -> str:
-        """An expression, of a kind if one is given."""
+        """Write an expression, converted to ``kind`` if it is given."""
         found = self._expression(one)
         return self._as(found, kind) if kind else found.text
 
@@ -259,7 +257,7 @@ class Writer(Shown):
         return self._as(self._expression(one), "b")
 
     def _as(self, value: Text, kind: str) -> str:
-        """A value as a kind."""
+        """Convert a value to a kind."""
         if value.kind == kind or "?" in (value.kind, kind):
             return value.text
         if kind == "c":
@@ -342,7 +340,7 @@ class Writer(Shown):
         return Text(text, "b" if sign in _COMPARING else kind)
 
     def _beside(self, value: Text, kind: str) -> str:
-        """An operand of an operation that is done in a kind."""
+        """Convert an operand of an operation that is computed in ``kind``."""
         if value.kind in "IF" and (kind in "IF" or (value.kind == "I" and kind in "iuf")):
             return value.text
         return self._as(value, {"I": "i", "F": "f"}.get(kind, kind))
@@ -399,7 +397,7 @@ class Writer(Shown):
             return Text(f"{name}({', '.join(value.text for value in arguments)})", "?")
         scope.includes.update(known.includes)
         kind = known.kind
-        if not kind:  # that of the operands
+        if not kind:  # the operands' kind
             for value in arguments:
                 kind = _common(kind or value.kind, value.kind)
             kind = {"I": "i", "F": "f", "b": "i"}.get(kind, kind)
@@ -422,7 +420,7 @@ class Writer(Shown):
 
 
 def _common(a: str, b: str) -> str:
-    """The kind that C does an operation of two kinds in."""
+    """Return the kind in which C computes an operation of two kinds."""
     if "?" in (a, b):
         return "?"
     if {a, b} == {"F", "i"} or {a, b} == {"F", "u"} or {a, b} == {"F", "b"}:

@@ -16,12 +16,12 @@ from browsergpu.kernels.base.build import Build
 from browsergpu.kernels.base.family import Variant
 from browsergpu.kernels.convolution import depthwise
 
-#: As many filters of one group as are best made one by one where they see one channel only.
+#: Maximum filters per group for the depthwise kernel.
 _FEW_FILTERS = 8
 _SUM_THREADS = 128  # of conv2d_sum
-#: Amounts of outputs that tell size classes apart: this many or more.
+#: Size classes by number of outputs: this many or more.
 AMOUNTS = {"256k": 1 << 18, "128k": 1 << 17, "64k": 1 << 16, "32k": 1 << 15, "0": 0}
-#: Steps of its depth that a part of a sum has at least.
+#: Minimum steps of the inner loop per part of a sum.
 _LEAST = 4
 
 Pair = tuple[int, int]
@@ -31,8 +31,10 @@ Dispatch = tuple[Grid, tuple[int, ...]]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Convolution:
-    """A convolution whose arguments are checked. Channels and filters are those of one group;
-    pairs are (vertical, horizontal)."""
+    """A validated convolution.
+
+    Channels and filters are per group. Pairs are (vertical, horizontal).
+    """
 
     images: int
     groups: int
@@ -47,21 +49,23 @@ class Convolution:
 
     @property
     def kind(self) -> str:
-        """ "window" where conv2d_window can do it, "point" for a plain 1 × 1, or "other"."""
+        """Return "window" for conv2d_window, "point" for a plain 1 × 1, else "other"."""
         if self.kernel == (3, 3) and self.stride == (1, 1) and self.dilation == (1, 1):
             return "window"
         return "point" if self.kernel == (1, 1) and self.padding == (0, 0) else "other"
 
     def window_grid(self, variant: Variant) -> tuple[int, int]:
-        """Workgroups of conv2d_window for a layer: tiles of filters and columns, and of rows."""
+        """Return conv2d_window's workgroups: tiles of filters and columns, and of rows."""
         traits = variant.traits
         across = blocks(self.filters, traits["filters"]) * blocks(self.out[1], traits["columns"])
         return across, blocks(self.out[0], traits["rows"])
 
     @property
     def size_class(self) -> str:
-        """Its kind and how many outputs there are to keep a GPU busy; "depthwise" where each of a
-        few filters sees one channel only."""
+        """The kind and a class of the number of outputs.
+
+        It is "depthwise" if each of a few filters sees only one channel.
+        """
         if self.channels == 1 and self.filters <= _FEW_FILTERS:
             return "depthwise"
         outputs = self.images * self.groups * self.filters * product(self.out)
@@ -71,7 +75,7 @@ class Convolution:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Conv2dPlan:
-    """Elements of each operand, the output's shape, and the problem with its size class."""
+    """Required elements of each operand, output shape, problem and size class."""
 
     input_elements: int
     filter_elements: int
@@ -81,7 +85,7 @@ class Conv2dPlan:
     size_class: str
 
     def able(self, variant: Variant) -> bool:
-        """Whether a variant can do the problem."""
+        """Whether a variant supports the problem."""
         return _able(self.problem, variant)
 
 
@@ -97,8 +101,10 @@ def _able(problem: Convolution, variant: Variant) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Steps:
-    """The dispatches of a kernel, and of conv2d_sum after it where it leaves ``parts`` of each of
-    the outputs."""
+    """The dispatches of a kernel.
+
+    If the kernel leaves more than one of ``parts`` per output, conv2d_sum follows.
+    """
 
     kernel: str
     configuration: str
@@ -108,8 +114,10 @@ class Steps:
 
 
 def output_extent(size: int, kernel: int, stride: int, padding: int, dilation: int = 1) -> int:
-    """Output height or width: floor((size + 2 padding - dilation (kernel - 1) - 1) / stride) + 1,
-    or less than 1 where the kernel does not fit."""
+    """Return the height or width of the output, less than 1 if the kernel does not fit.
+
+    It is floor((size + 2 padding - dilation (kernel - 1) - 1) / stride) + 1.
+    """
     return (size + 2 * padding - dilation * (kernel - 1) - 1) // stride + 1
 
 
@@ -124,9 +132,11 @@ def plan_conv2d(
     dilation: Any = 1,
     groups: Any = 1,
 ) -> Conv2dPlan:
-    """Checks the arguments of ``ComputeBackend.conv2d_forward`` that are not buffers. With
-    groups, a filter sees the channels of its group only. Without an ``output_shape``, it is the
-    one that the others give."""
+    """Validate the arguments of ``ComputeBackend.conv2d_forward`` except the buffers.
+
+    With groups, a filter sees only the channels of its group. ``output_shape`` is computed if it is
+    None.
+    """
     images, channels, height, width = checks.dimensions(op, "input_shape", input_shape, 4)
     filters, depth, kernel_h, kernel_w = checks.dimensions(op, "filter_shape", filter_shape, 4)
     given = None if output_shape is None else checks.dimensions(op, "output_shape", output_shape, 4)
@@ -198,9 +208,9 @@ def _steps(plan: Conv2dPlan, variant: Variant, biased: bool) -> Steps:
         )  # fmt: skip
     count = p.images * p.groups
     chunk = _chunk(terms, tiles * count, traits)
-    parts = blocks(terms, chunk)  # none where there are no channels: conv2d_sum makes zeros
+    parts = blocks(terms, chunk)  # none without channels: conv2d_sum writes zeros
     if parts > 1:
-        fields = (*fields[:-1], 0)  # the bias is added with the parts
+        fields = (*fields[:-1], 0)  # conv2d_sum adds the bias
     dispatches = tuple(
         ((*across, some), (*fields, chunk, first)) for first, some in layers(count * parts)
     )
@@ -223,8 +233,10 @@ def _streamed(p: Convolution, variant: Variant, biased: bool) -> Steps:
 
 
 def _chunk(terms: int, workgroups: int, traits: Mapping[str, int]) -> int:
-    """How many terms of each sum a workgroup adds up: all of them, or fewer where the variant is
-    to have more workgroups than there are tiles."""
+    """Return the number of terms of each sum that a workgroup adds.
+
+    This is fewer than all of them if the variant asks for more workgroups than there are tiles.
+    """
     depth = traits["depth"]
     if traits["workgroups"] > workgroups:
         parts = min(blocks(traits["workgroups"], workgroups), terms // (_LEAST * depth))
@@ -241,13 +253,16 @@ def conv2d(
     plan: Conv2dPlan,
     bias: Slot | None = None,
 ) -> None:
-    """y = cross-correlation of x with w, plus a number for each filter; y is none of the others."""
+    """Add y = cross-correlation of x with w, plus an optional bias per filter.
+
+    y must be a different buffer from all others.
+    """
     if not plan.output_elements:
         return
     variant = build.facts.variants.choose("conv2d", plan.size_class, plan.able)
     steps = _steps(plan, variant, bias is not None)
-    added = w if bias is None else bias  # not read then, but something must be bound
-    # The kernel that streams takes the input twice, as elements and as vec4s.
+    added = w if bias is None else bias  # every binding needs a buffer
+    # conv2d_stream binds the input twice, as elements and as vec4s.
     read = (x, x, w, added) if steps.kernel == "conv2d_stream" else (x, w, added)
     size = 4 * steps.parts * plan.output_elements
     made = y if steps.sum is None else build.temporary(size)

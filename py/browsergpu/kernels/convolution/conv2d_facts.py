@@ -1,4 +1,4 @@
-"""What conv2d and its kernels declare of themselves."""
+"""Declarations of conv2d and its kernels."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from browsergpu.kernels.convolution.conv2d import AMOUNTS, conv2d, plan_conv2d
 
 
 def _work(f: Fields) -> Work:
-    # Channels and filters are those of one group, and a layer of z is a part of the sum of one
-    # group of one image.
+    # Channels and filters are per group. A layer of z is a part of the sum of one group of one
+    # image.
     window = f["kernel_h"] * f["kernel_w"]
     steps = min(f["chunk"], f["channels"] * window)
     pixels = _extent(f, "height", "h") * _extent(f, "width", "w")
@@ -49,7 +49,7 @@ def _part(f: Fields, pixels: float, steps: float, channels: float) -> Work:
 
 
 def _constants(filters: int, pixels: int, shares: int, depth: int) -> dict[str, int]:
-    """A tile of conv2d, and the vec4s of workgroup memory that it takes."""
+    """Return the constants of a tile of conv2d, with the vec4s of its workgroup memory."""
     tiles = shares * depth * (filters // 4 + 1 + pixels // 4)
     sums = shares * filters * pixels // 4 if shares > 1 else 0
     return {
@@ -58,7 +58,7 @@ def _constants(filters: int, pixels: int, shares: int, depth: int) -> dict[str, 
     }  # fmt: skip
 
 
-#: conv2d's tiles of filters × pixels, each for all windows and for those of 1 × 1.
+#: conv2d's tiles of filters × pixels, for all windows and for 1 × 1 windows.
 _TILES = {
     f"{tile}_pointwise" if pointwise else tile: {**constants, "POINTWISE": pointwise}
     for tile, constants in (
@@ -71,7 +71,7 @@ _TILES = {
 
 
 def _window(name: str, filters: int) -> Variant:
-    """A variant of conv2d_window with tiles of 8 or 16 filters, which does not split sums."""
+    """Return a variant of conv2d_window with 8 or 16 filters per tile and undivided sums."""
     traits = {"rows": 4, "columns": 8, "filters": filters, "depth": 16, "workgroups": 0}
     nbytes = 15_616 if filters == 16 else 12_288
     return Variant(
@@ -82,15 +82,17 @@ def _window(name: str, filters: int) -> Variant:
 def _tile(
     name: str, filters: int, pixels: int, depth: int, workgroups: int, nbytes: int, threads: int
 ) -> Variant:
-    """A variant of conv2d with a tile of filters × pixels, ``depth`` steps at a time, which splits
-    sums until it has so many workgroups."""
+    """Return a variant of conv2d with a tile of filters × pixels and ``depth`` steps at a time.
+
+    It divides sums until it has ``workgroups`` workgroups.
+    """
     traits = {"filters": filters, "pixels": pixels, "depth": depth, "workgroups": workgroups}
     tile = f"{filters}x{pixels}"
     return Variant(name, "conv2d", tile, workgroup_bytes=nbytes, threads=threads, traits=traits)
 
 
-# Traits: a tile's extents, how many terms of the sums are added at a time, and from how many
-# workgroups on sums are not split.
+# Traits: the extents of a tile, the number of terms added at a time, and the number of workgroups
+# from which sums are not divided.
 _VARIANTS = (
     _window("window", 16),
     _window("window8", 8),
@@ -108,8 +110,7 @@ _VARIANTS = (
     Variant("depthwise", depthwise.KERNEL, threads=64),
     _tile("tile64", 64, 64, 16, 0, 8_448, 128),
 )
-#: A CPU gains nothing from tiles in registers, and takes seconds to compile them: the quickest to
-#: compile.
+#: Register tiles do not help a CPU and take seconds to compile. This one compiles fastest.
 _ON_A_CPU = {
     f"{kind} {amount}": "tile64" for kind in ("window", "point", "other") for amount in AMOUNTS
 }

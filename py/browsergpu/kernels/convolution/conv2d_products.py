@@ -1,6 +1,7 @@
-"""Convolutions of float16 as products of matrices, for the kernels on subgroup matrices: filters
-times the windows that they see (im2col), which takes memory for as many copies of the input as a
-filter has places. A plain 1 × 1 takes the input as it is.
+"""Float16 convolutions as matrix products on subgroup matrices (im2col).
+
+The filters are multiplied by the windows that they see. The windows need memory for one copy of the
+input per filter element. A plain 1 × 1 convolution uses the input directly.
 """
 
 from __future__ import annotations
@@ -16,15 +17,15 @@ from browsergpu.kernels.convolution.conv2d import Conv2dPlan, Convolution
 from browsergpu.kernels.matmul import gemm_f16
 
 _KERNEL = "windows_halves"
-_EIGHT = 8  # halves that a thread makes
-#: Bytes of windows from which on other work would have to make room for them.
+_EIGHT = 8  # halves that a thread writes
+#: Maximum bytes of the windows, so that they do not displace other buffers.
 _MOST_BYTES = 2**29
-#: Filters with which the windows are read often enough.
+#: Minimum filters for which each window is read often enough.
 _LEAST_FILTERS = 32
 
 
 def _product(p: Convolution) -> gemm_f16.GemmF16Plan:
-    """Of each image: [filters, steps] [steps, outputs]."""
+    """Plan the product of one image: [filters, steps] [steps, outputs]."""
     steps = p.channels * product(p.kernel)
     outputs = product(p.out) if _is_as_it_lies(p) else _pitch(p)
     return gemm_f16.plan_gemm_f16(
@@ -45,7 +46,7 @@ def _nbytes(p: Convolution) -> int:
 
 
 def is_by_product(facts: Facts, plan: Conv2dPlan) -> bool:
-    """Whether a convolution of float16 is quicker so."""
+    """Whether a float16 convolution is faster as a matrix product."""
     p = plan.problem
     if p.groups > 1 or p.filters < _LEAST_FILTERS or not plan.output_elements:
         return False
@@ -55,8 +56,10 @@ def is_by_product(facts: Facts, plan: Conv2dPlan) -> bool:
 
 
 def conv2d_by_product(build: Build, x: Slot, w: Slot, y: Slot, plan: Conv2dPlan) -> None:
-    """y = cross-correlation of x with w, contiguous float16, with float32 sums, of one group; y is
-    none of the others."""
+    """Add y = cross-correlation of x with w, contiguous float16, one group, summed in float32.
+
+    y must be a different buffer from all others.
+    """
     p = plan.problem
     own = _product(p)
     if _is_as_it_lies(p):

@@ -1,4 +1,4 @@
-"""Convolutions where each filter sees one channel only."""
+"""Convolutions in which each filter sees only one channel."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from browsergpu.kernels.base.family import Fields, Kernel, KernelFamily, Work, b
 
 KERNEL = "conv2d_depthwise"
 _THREADS = 64
-_ROWS = 4  # pixels below each other that a thread makes
+_ROWS = 4  # vertically adjacent pixels per thread
 
 Pair = tuple[int, int]
 Dispatch = tuple[tuple[int, int, int], tuple[int, ...]]
@@ -25,8 +25,10 @@ def dispatch(
     padding: Pair,
     dilation: Pair,
 ) -> Dispatch:
-    """Grid and parameters of the kernel that makes all ``planes`` of an output (images ×
-    filters). ``filters`` are those of one of the ``groups``; pairs are (vertical, horizontal)."""
+    """Return the grid and parameters of the kernel for all ``planes`` (images × filters).
+
+    ``filters`` are those of one of the ``groups``. Pairs are (vertical, horizontal).
+    """
     threads = planes * blocks(out[0], _ROWS) * out[1]
     fields = (threads, *image, filters, filters * groups, *kernel, *out)
     return fold(blocks(threads, _THREADS)), (*fields, *stride, *padding, *dilation)
@@ -40,7 +42,7 @@ def _work(f: Fields) -> Work:
     return 2 * outputs * window, 4 * (inputs + f["all_filters"] * window + outputs)
 
 
-#: One of the variants of conv2d.
+#: The kernel is a variant of conv2d.
 FAMILY = KernelFamily(
     kernels=(
         Kernel(

@@ -24,13 +24,13 @@ from browsergpu.kernels.base.family import (
     by_code,
 )
 
-#: The functions of :func:`pool`.
+#: Codes of :func:`pool`'s functions.
 CODES: Codes = {"max": 0, "mean_padded": 1, "mean": 2}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PoolPlan:
-    """The output's shape, its elements, and the kernel's parameters after them."""
+    """The output's shape and elements, and the kernel's parameters."""
 
     output_shape: tuple[int, int, int, int]
     outputs: int
@@ -47,7 +47,7 @@ def plan_pool(
     dilation: Any,
     ceil_mode: Any,
 ) -> PoolPlan:
-    """Checks a pooling's arguments. Without a stride, it is the kernel's size."""
+    """Validate the arguments of a pooling. The stride defaults to the kernel size."""
     if len(input_shape) != 4:
         raise InvalidArgument(
             op, "x", Description(f"shape {input_shape}"), "have shape [N, C, H, W]"
@@ -76,8 +76,11 @@ def plan_pool(
 def _output_extent(
     size: int, kernel: int, stride: int, padding: int, dilation: int, upwards: bool
 ) -> int:
-    """Windows along an axis. Rounded upwards, the last one may hang over the end, but must start
-    within the input or the padding before it."""
+    """Return the number of windows along an axis.
+
+    Rounded upwards, the last window may extend past the end, but must start within the input or its
+    left padding.
+    """
     room = size + 2 * padding - dilation * (kernel - 1) - 1
     extent = (-(-room // stride) if upwards else room // stride) + 1
     if upwards and (extent - 1) * stride >= size + padding:
@@ -93,8 +96,10 @@ def pool(
     plan: PoolPlan,
     indices: Slot | None = None,
 ) -> None:
-    """y = x pooled by max, mean_padded or mean; with ``indices``, where each maximum is. The
-    buffers are different ones."""
+    """Add y = x pooled by max, mean_padded or mean.
+
+    ``indices`` receives the position of each maximum. All buffers must be different.
+    """
     if plan.outputs == 0:
         return
     grid = fold(blocks(plan.outputs, build.facts.workgroup_sizes.elementwise))
@@ -105,7 +110,7 @@ def pool(
 
 
 def _work(outputs: int) -> Cost:
-    """The work where so many words are written for each window."""
+    """Return the cost of a kernel that writes this many words per window."""
 
     def work(f: Fields) -> Work:
         planes = f["n"] / (f["out_h"] * f["out_w"])

@@ -1,8 +1,8 @@
-"""Discrete Fourier transforms of complex64: float32 pairs, the real part first.
+"""Discrete Fourier transforms of complex64, stored as float32 pairs (real, imaginary).
 
-No size is 0, and no output is an input. Forward transforms have exp(-2πi jk / n), inverse ones
-exp(2πi jk / n); their results are multiplied by ``scale``. Errors are about 1e-7 log2 n of the
-root mean square of the results, or four times that where n has a prime factor above 7.
+Forward transforms use exp(-2πi jk / n), inverse ones exp(2πi jk / n). Results are multiplied by
+``scale``. The error is about 1e-7 log2 n of the results' root mean square, or four times that if n
+has a prime factor above 7. No size may be 0, and outputs must be different buffers from inputs.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ from browsergpu.kernels.fourier import fft_lengths
 
 _THREADS = 256
 _NBYTES = 8  # of a complex number
-_MOST_PADDED = 2**28  # bytes of padded rows that are transformed at once, if not of a single one
+_MOST_PADDED = 2**28  # maximum bytes of padded rows per dispatch, but at least one row
 
-#: Complex numbers outside of the axis that is transformed, along it, and inside.
+#: Complex numbers outside of the transformed axis, along it, and inside of it.
 Extents = tuple[int, int, int]
 
 
 def transform(
     build: Build, x: Slot, y: Slot, extents: Extents, *, inverse: bool, scale: float
 ) -> None:
-    """y = the transform of x along the middle axis, both of [outer, n, inner] complex numbers."""
+    """Add y = the transform of x along the middle axis of [outer, n, inner]."""
     passes = fft_lengths.passes(*extents[1:])
     sign = 1.0 if inverse else -1.0
     if passes is None:
@@ -47,8 +47,7 @@ def transform(
 
 
 def of_real(build: Build, x: Slot, y: Slot, rows: int, n: int, *, scale: float) -> None:
-    """y, of [rows, n // 2 + 1] complex numbers, = the first ones of the transform of x, of
-    [rows, n] real numbers."""
+    """Add y [rows, n // 2 + 1], the first half of the transform of real x [rows, n]."""
     half = n // 2 + 1
     if n % 2 == 0:
         spectrum = build.temporary(_NBYTES * rows * (n // 2))
@@ -64,9 +63,11 @@ def of_real(build: Build, x: Slot, y: Slot, rows: int, n: int, *, scale: float) 
 
 
 def to_real(build: Build, x: Slot, y: Slot, rows: int, n: int, *, scale: float) -> None:
-    """y, of [rows, n] real numbers, = the inverse transform of rows whose first n // 2 + 1 numbers
-    are x, and the others their conjugates. The imaginary part of the first one does not count, and
-    that of the last one where n is even."""
+    """Add y [rows, n], the real inverse transform of x [rows, n // 2 + 1].
+
+    The missing half is the complex conjugate. The imaginary part of the first element is ignored,
+    and that of the last one if n is even.
+    """
     if n % 2 == 0:
         spectrum = build.temporary(_NBYTES * rows * (n // 2))
         _each(build, "fft_merge", (x, spectrum), rows * (n // 2), n, rows, 1.0)
@@ -81,7 +82,7 @@ def to_real(build: Build, x: Slot, y: Slot, rows: int, n: int, *, scale: float) 
 
 
 def _each(build: Build, kernel: str, slots: tuple[Slot, ...], count: int, *fields: float) -> None:
-    """A dispatch of so many threads."""
+    """Add a dispatch with ``count`` threads."""
     build.dispatch(kernel, "", fold(blocks(count, _THREADS)), slots, *fields)
 
 
@@ -115,7 +116,7 @@ def _in_passes(
 def _as_convolution(
     build: Build, x: Slot, y: Slot, extents: Extents, sign: float, scale: float
 ) -> None:
-    """Bluestein's way, for any length: some lines at a time, since they are padded."""
+    """Add a transform of any length by Bluestein's algorithm, in batches of padded lines."""
     outer, n, inner = extents
     lines = outer * inner
     padded = fft_lengths.padded(2 * n - 1)

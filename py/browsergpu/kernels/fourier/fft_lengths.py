@@ -1,4 +1,4 @@
-"""How the length of a Fourier transform is taken apart: pure numbers."""
+"""Factorization of the length of a Fourier transform."""
 
 from __future__ import annotations
 
@@ -6,15 +6,17 @@ from browsergpu.core.remembered import remembered
 
 ROOM = 1024  # complex numbers that a workgroup of fft.wgsl transforms in its memory
 _THREADS = 256
-#: Points of a transform whose numbers are not neighbours: four that lie side by side fit, so that
-#: reads of a number of each take whole sectors of memory.
+#: Points of a strided transform. Four such transforms fit side by side, so that reading one element
+#: of each takes whole memory sectors.
 _SIDE_BY_SIDE = ROOM // 4
 
 
 @remembered
 def passes(n: int, inner: int = 1) -> tuple[int, ...] | None:
-    """The points of each pass over [outer, n, inner] numbers, n > 0, whose product is n, or None
-    where n has a prime factor above 7."""
+    """Return the points of each pass over [outer, n, inner] numbers, n > 0.
+
+    Their product is n. The result is None if n has a prime factor above 7.
+    """
     factors, rest = _factors(n)
     if rest > 1:
         return None
@@ -23,7 +25,7 @@ def passes(n: int, inner: int = 1) -> tuple[int, ...] | None:
     count = 2
     while True:
         points = [1] * count
-        for factor in factors:  # each to what is smallest by then
+        for factor in factors:  # assign each factor to the smallest pass
             points[points.index(min(points))] *= factor
         if max(points) <= _SIDE_BY_SIDE:
             return tuple(points)
@@ -32,7 +34,7 @@ def passes(n: int, inner: int = 1) -> tuple[int, ...] | None:
 
 @remembered
 def radices(points: int) -> tuple[int, ...]:
-    """The steps of a transform in a workgroup's memory: few, of 8, 7, 5, 4, 3 or 2 each."""
+    """Return the radices of a transform in workgroup memory: few, each of 8, 7, 5, 4, 3 or 2."""
     factors, _ = _factors(points)
     twos = factors.count(2)
     steps = tuple(factors[: len(factors) - twos])
@@ -42,25 +44,25 @@ def radices(points: int) -> tuple[int, ...]:
 
 
 def together(points: int) -> int:
-    """The transforms that a workgroup does at once: a power of two, no more than it has threads."""
+    """Return how many transforms a workgroup runs at once: a power of two, at most its threads."""
     return min(_THREADS, 1 << (ROOM // points).bit_length() - 1)
 
 
 @remembered
 def padded(least: int) -> int:
-    """A length of at least so many numbers that is quick to transform."""
+    """Return a length that is fast to transform and at least ``least``."""
     power = 1 << max(least - 1, 0).bit_length()
     parts = [power] + [power // d * n for d, n in ((8, 5), (4, 3), (8, 7)) if power % d == 0]
     return min(length for length in parts if length >= least)
 
 
 def in_a_word(steps: tuple[int, ...]) -> int:
-    """At most eight radices in a word, four bits each, the first one lowest."""
+    """Pack at most eight radices into a word, four bits each, the first one lowest."""
     return sum(radix << 4 * i for i, radix in enumerate(steps))
 
 
 def _factors(n: int) -> tuple[list[int], int]:
-    """The prime factors up to 7, the largest first, and what is left of n."""
+    """Return the prime factors up to 7, largest first, and the remaining cofactor."""
     factors = []
     for prime in (7, 5, 3, 2):
         while n % prime == 0:

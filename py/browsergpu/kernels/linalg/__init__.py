@@ -1,1 +1,1 @@
-"""Factorisations of dense matrices."""
+"""Factorizations of dense matrices."""

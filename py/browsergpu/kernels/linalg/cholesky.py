@@ -1,4 +1,4 @@
-"""The Cholesky factorisation of positive definite matrices."""
+"""The Cholesky factorization of positive definite matrices."""
 
 from __future__ import annotations
 
@@ -10,13 +10,15 @@ from browsergpu.kernels.base.family import WRITE, Binding, Kernel, KernelFamily
 from browsergpu.kernels.linalg import matrices, pivots
 from browsergpu.kernels.linalg.matrices import NUMBERS, Matrices
 
-_BLOCK = 32  # columns that are done before the others are brought up to date
+_BLOCK = 32  # columns that are factored before the others are updated
 
 
 def cholesky(build: Build, a: Slot, faults: Slot, of: Matrices) -> None:
-    """In a, of [n, n], L takes the place of the lower triangle of A = L L^H; what is above the
-    diagonal comes to be anything. From the first column on where A is not positive definite, all of
-    L is NaN, which is noted in ``faults``."""
+    """Replace the lower triangle of A = L L^H in ``a`` [n, n] by L.
+
+    The elements above the diagonal become undefined. If A is not positive definite, L is NaN from
+    the first affected column on, and the matrix is noted in ``faults``.
+    """
     n = of.rows
     for first in range(0, n, _BLOCK):
         end = min(first + _BLOCK, n)

@@ -1,4 +1,4 @@
-"""Jacobi's rotations: singular values and eigenvalues."""
+"""Jacobi rotations for singular values and eigenvalues."""
 
 from __future__ import annotations
 
@@ -11,19 +11,21 @@ from browsergpu.kernels.base.family import READ, WRITE, Binding, Kernel, KernelF
 from browsergpu.kernels.elements import elementwise
 from browsergpu.kernels.linalg.matrices import NUMBERS, THREADS, Matrices
 
-# Sweeps over all pairs, at most: float32 needs about ten.
+# Maximum sweeps over all pairs; float32 needs about ten.
 _SWEEPS = 20
-_SWEEPS_APART = 16  # where each round is some dispatches
-_ALONE = 64  # rows of a matrix that one workgroup does by itself
-_ALONE_IN_MANY = 256  # … where there are _MANY matrices
+_SWEEPS_APART = 16  # the same, if each round needs several dispatches
+_ALONE = 64  # maximum rows of a matrix for one workgroup
+_ALONE_IN_MANY = 256  # the same, if there are at least _MANY matrices
 _MANY = 64
-_BLOCK = 16  # rows that are turned together, of other matrices
+_BLOCK = 16  # rows per block of a larger matrix
 _SIDE = 2 * _BLOCK
 
 
 def turn_vectors(build: Build, w: Slot, of: Matrices, length: int) -> None:
-    """The rows of w, of numbers of about 1 at most, are turned in pairs, until their first
-    ``length`` numbers, as vectors, are orthogonal to each other."""
+    """Rotate pairs of rows of w until their first ``length`` numbers are orthogonal vectors.
+
+    The numbers of w should be at most about 1.
+    """
     turned = _flags(build, of)
     if _is_alone(of):
         fields = (of.count, of.rows, length, of.columns, _SWEEPS, _lanes(of, length))
@@ -43,9 +45,10 @@ def order_vectors(
     vectors: Slot,
     others: Slot,
 ) -> None:
-    """The rows of w by their first ``length`` numbers, the longest first: values = their lengths
-    times the matrix's scale, vectors = they, others = the rest of the rows, conjugated and of
-    length 1. Nothing is written to others where there is no rest."""
+    """Sort the rows of w by the length of their first ``length`` numbers, longest first.
+
+    ``values`` receives these lengths times the matrix's scale, and ``vectors`` these numbers.
+    ``others`` receives the rest of each row, conjugated and scaled to length 1, if there is any."""
     sizes = build.temporary(4 * of.count * of.rows)
     fields = (of.count, of.rows, length, of.columns, 0, 0)
     grid = fold(of.count * of.rows)
@@ -58,10 +61,12 @@ def order_vectors(
 def diagonalise(
     build: Build, w: Slot, of: Matrices, scales: Slot, values: Slot, vectors: Slot
 ) -> None:
-    """The first columns of w, as many as there are rows, are Hermitian matrices of numbers of about
-    1 at most. values = their eigenvalues in rising order, times the matrix's scale; vectors = the
-    eigenvectors, as rows, where the identity stands behind the matrix. Nothing is written there
-    where nothing does. w is used for work."""
+    """Compute eigenvalues and eigenvectors of the Hermitian matrices in the first columns of w.
+
+    There are as many such columns as rows, and their numbers should be at most about 1. ``values``
+    receives the ascending eigenvalues times the matrix's scale. ``vectors`` receives the
+    eigenvectors as rows, if the identity follows the matrix in w. w is overwritten.
+    """
     turned = _flags(build, of)
     if _is_alone(of):
         rotations = build.temporary(of.bytes_of(of.count * 2 * _pairs(of.rows)))
@@ -80,8 +85,10 @@ def diagonalise(
 def _turn_blocks(
     build: Build, w: Slot, turned: Slot, of: Matrices, length: int, *, is_hermitian: bool
 ) -> None:
-    """Turns the rows of w by their first ``length`` numbers, or those of Hermitian matrices and
-    their columns, pairs of blocks at a time."""
+    """Rotate pairs of blocks of rows of w by their first ``length`` numbers.
+
+    For Hermitian matrices, rotate their columns too.
+    """
     pairs = _pairs(blocks(of.rows, _BLOCK))
     count = of.count * pairs
     busy, small = build.temporary(4 * count), build.temporary(of.bytes_of(count * _SIDE**2))
@@ -108,13 +115,13 @@ def _is_alone(of: Matrices) -> bool:
 
 
 def _lanes(of: Matrices, length: int) -> int:
-    """Threads of a pair of rows of a length."""
+    """Return the threads for a pair of rows of this length."""
     pairs = min(_pairs(of.rows), THREADS)
     return min(THREADS // power_of_two(pairs), power_of_two(length))
 
 
 def _flags(build: Build, of: Matrices) -> Slot:
-    """Of each matrix in each sweep, whether something was turned: not yet."""
+    """Return a flag for each matrix and sweep, initially 0: whether a rotation was made."""
     flags = build.temporary(4 * of.count * _SWEEPS)
     elementwise.fill(build, flags, 0.0, of.count * _SWEEPS)
     return flags

@@ -10,15 +10,17 @@ from browsergpu.kernels.base.family import WRITE, Binding, Kernel, KernelFamily
 from browsergpu.kernels.linalg import matrices, pivots
 from browsergpu.kernels.linalg.matrices import NUMBERS, THREADS, Matrices
 
-_BLOCK = 32  # columns that are eliminated before the others are brought up to date
+_BLOCK = 32  # columns that are eliminated before the others are updated
 
 
 def solve(
     build: Build, a: Slot, b: Slot | None, w: Slot, faults: Slot | None, of: Matrices
 ) -> None:
-    """The columns of w behind the first n = ``of.rows`` ones = the solutions x of a x = b, or the
-    inverses of a where b is None; a is [n, n]. The columns before them are used for work. Singular
-    matrices are noted in ``faults``."""
+    """Solve a x = b, or invert a [n, n] if b is None, with n = ``of.rows``.
+
+    The result is in the columns of w after the first n. The first n columns are overwritten.
+    Singular matrices are noted in ``faults``.
+    """
     n, width = of.rows, of.columns - of.rows
     matrices.put(build, a, w, of, 0, n)
     if b is None:
@@ -38,8 +40,11 @@ def solve(
 
 
 def determinant(build: Build, a: Slot, signs: Slot, sizes: Slot | None, of: Matrices) -> None:
-    """signs = the determinants of a, or, where there are ``sizes``, determinants over their
-    absolute value and 0 for 0; sizes, which are float32, = the logarithms of that."""
+    """Compute the determinants of a.
+
+    With ``sizes``, ``signs`` receives the determinant divided by its absolute value (0 for 0), and
+    ``sizes`` the float32 logarithm of the absolute value.
+    """
     w = build.temporary(of.nbytes)
     build.copy(a, w, of.nbytes)
     exchanges = _eliminate(build, w, of)
@@ -53,8 +58,10 @@ def determinant(build: Build, a: Slot, signs: Slot, sizes: Slot | None, of: Matr
 
 
 def _eliminate(build: Build, w: Slot, of: Matrices) -> Slot:
-    """What is below the diagonal of the first columns, as many as there are rows, is eliminated.
-    Gives a temporary: the rows' exchanges."""
+    """Eliminate below the diagonal of the first ``of.rows`` columns.
+
+    Return a temporary with the exchanged rows.
+    """
     n = of.rows
     exchanges = build.temporary(4 * of.count * (n + 1))
     for first in range(0, n, _BLOCK):

@@ -1,8 +1,8 @@
-"""Dense matrices in parts: what the factorisations (lu, cholesky, qr, svd, eigh) have in common.
+"""Operations on parts of dense matrices, shared by lu, cholesky, qr, svd and eigh.
 
-A slot holds ``matrices`` matrices one behind the other, row-major, of float32 or of complex64 as
-pairs of it. Factorisations work in place, in a matrix wide enough for what they work on beside it:
-an identity, or right sides. No size is 0.
+A slot holds ``count`` row-major matrices of float32, or of complex64 as float32 pairs.
+Factorizations work in place. The matrix is wide enough for an identity or for right-hand sides
+beside it. No size may be 0.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from browsergpu.kernels.base.family import (
     Work,
 )
 
-#: How a part is read; :func:`put` and :func:`take`.
+#: Bits of how :func:`put` and :func:`take` transform a part.
 TRANSPOSED, CONJUGATED, LOWER, UPPER, _SCALED = 1, 2, 4, 8, 16
 
-#: What each kernel of matrices can be made for.
+#: Configurations of all matrix kernels: real and complex.
 NUMBERS: Configurations = {
     "real": {"REAL": 1, "COMPLEX": 0},
     "complex": {"REAL": 0, "COMPLEX": 1},
@@ -38,7 +38,7 @@ _TILE = 32  # rows and columns of a workgroup of matrix_update
 
 @dataclass(frozen=True, slots=True)
 class Matrices:
-    """The numbers and extents of matrices: ``columns`` are those of a row in memory."""
+    """Matrices of the same shape. ``columns`` counts all columns of a row in memory."""
 
     count: int
     rows: int
@@ -47,20 +47,20 @@ class Matrices:
 
     @property
     def numbers(self) -> str:
-        """The configuration of kernels that work on them."""
+        """The configuration of kernels for these matrices."""
         return "complex" if self.is_complex else "real"
 
     @property
     def nbytes(self) -> int:
-        """What they take."""
+        """Bytes of the matrices."""
         return self.bytes_of(self.count * self.rows * self.columns)
 
     def wider(self, columns: int) -> Matrices:
-        """Those with so many columns more."""
+        """Return matrices with this many more columns."""
         return replace(self, columns=self.columns + columns)
 
     def bytes_of(self, n: int) -> int:
-        """What n numbers like theirs take."""
+        """Return the bytes of n numbers of this type."""
         return (8 if self.is_complex else 4) * n
 
 
@@ -75,9 +75,11 @@ def put(
     scales: Slot | None = None,
     height: int | None = None,
 ) -> None:
-    """A part of y, ``width`` columns from ``first`` on, of all rows or the first ``height`` ones, =
-    x, or its TRANSPOSED, or CONJUGATED; or, LOWER, the Hermitian matrix whose lower triangle x has.
-    With ``scales``, divided by these."""
+    """Copy x into ``width`` columns of y from ``first`` on, of all rows or the first ``height``.
+
+    ``way`` has bits: TRANSPOSED, CONJUGATED, or LOWER for the Hermitian matrix whose lower triangle
+    is x. The numbers are divided by ``scales``, if given.
+    """
     rows = to.rows if height is None else height
     n = to.count * rows * width
     _part(build, "matrix_copy", to, first, width, rows, way, n, x, y, scales)
@@ -94,8 +96,11 @@ def take(
     way: int = 0,
     scales: Slot | None = None,
 ) -> None:
-    """y = the first ``height`` rows of ``width`` columns of x, from ``first`` on; TRANSPOSED,
-    CONJUGATED; of the LOWER or UPPER triangle, with the rest 0. With ``scales``, times these."""
+    """Copy the first ``height`` rows of ``width`` columns of x, from ``first`` on, into y.
+
+    ``way`` has bits: TRANSPOSED, CONJUGATED, and LOWER or UPPER for a triangle with zeros
+    elsewhere. The numbers are multiplied by ``scales``, if given.
+    """
     n = of.count * height * width
     _part(build, "matrix_take", of, first, width, height, way, n, x, y, scales)
 
@@ -105,21 +110,21 @@ def _part(
     x: Slot, y: Slot, scales: Slot | None,
 ) -> None:  # fmt: skip
     way |= 0 if scales is None else _SCALED
-    # What is not read may be any buffer.
+    # An operand that is not read may be any buffer.
     slots = (x, x if scales is None else scales, y)
     fields = (of.count, of.rows, of.columns, first, width, height, way)
     build.dispatch(kernel, of.numbers, fold(blocks(n, THREADS)), slots, *fields)
 
 
 def put_identity(build: Build, y: Slot, to: Matrices, first: int, width: int) -> None:
-    """The columns of y from ``first`` on = those of the identity."""
+    """Write an identity to the columns of y from ``first`` on."""
     grid = fold(blocks(to.count * to.rows * width, THREADS))
     fields = (to.count, to.rows, to.columns, first, width, 0, 0)
     build.dispatch("matrix_identity", to.numbers, grid, (y,), *fields)
 
 
 def scale(build: Build, x: Slot, of: Matrices, scales: Slot) -> None:
-    """scales, a float32 for each matrix, = a power of two near the largest absolute value of x."""
+    """Write for each matrix of x a power of two near its largest absolute value, as float32."""
     fields = (of.count, of.rows, of.columns, 0, 0, 0, 0)
     build.dispatch("matrix_scales", of.numbers, fold(of.count), (x, scales), *fields)
 
@@ -134,10 +139,12 @@ def subtract_product(
     *,
     adjoint: bool = False,
 ) -> None:
-    """A part of a, from the first to the last of some rows and columns, less the product of the
-    same rows with the inner columns and the inner rows with the same columns. ``adjoint``: of a
-    Hermitian part, whose upper triangle may stay, less that of the same rows with the inner columns
-    and their adjoint."""
+    """Subtract from a part of a the product of two other parts of a.
+
+    The part has the given rows and columns. The factors are the same rows of the inner columns, and
+    the inner rows of the same columns. With ``adjoint``, the second factor is the adjoint of the
+    first, and the upper triangle of the Hermitian part may stay unchanged.
+    """
     height, width, depth = (last - first for first, last in (rows, columns, inner))
     if not height or not width:
         return

@@ -1,4 +1,4 @@
-"""A look at the pivots that a factorisation has left, for matrices that have none."""
+"""Detection of failed factorizations by their pivots."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ from browsergpu.kernels.linalg.matrices import NUMBERS, THREADS, Matrices
 
 
 def note(build: Build, a: Slot, faults: Slot, of: Matrices, *, of_cholesky: bool) -> None:
-    """Note in ``faults`` a matrix of which the diagonal of a has a 0, or a NaN ``of_cholesky``. The
-    number of the check comes when the program runs."""
+    """Note in ``faults`` a matrix with a 0 on the diagonal of a, or a NaN if ``of_cholesky``.
+
+    The number of the check is passed when the program runs.
+    """
     build.dispatch(
         "pivots", of.numbers, fold(blocks(of.count * of.rows, THREADS)), (a, faults),
         of.count, of.rows, of.columns, of_cholesky, open=True,

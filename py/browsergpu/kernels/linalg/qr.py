@@ -1,4 +1,4 @@
-"""Householder's QR factorisation."""
+"""Householder's QR factorization."""
 
 from __future__ import annotations
 
@@ -10,14 +10,16 @@ from browsergpu.kernels.base.family import WRITE, Binding, Kernel, KernelFamily
 from browsergpu.kernels.linalg import matrices
 from browsergpu.kernels.linalg.matrices import NUMBERS, THREADS, Matrices
 
-_BLOCK = 16  # reflections of a dispatch
-_LANES = 16  # columns of a workgroup
+_BLOCK = 16  # reflections per dispatch
+_LANES = 16  # columns per workgroup
 
 
 def qr(build: Build, w: Slot, of: Matrices, width: int, *, positive: bool = False) -> None:
-    """w has matrices in its first ``width`` columns, of which R comes on and above the diagonal.
-    The columns behind these come to be the first ones of Q; where ``positive``, of the Q whose R
-    would have no negative number on the diagonal."""
+    """Factor the matrices in the first ``width`` columns of w.
+
+    R replaces them on and above the diagonal. The columns that follow receive the first columns of
+    Q. With ``positive``, Q is the one whose R has no negative number on the diagonal.
+    """
     factors = factor(build, w, of, width)
     matrices.put_identity(build, w, of, width, of.columns - width)
     if positive:
@@ -29,8 +31,10 @@ def qr(build: Build, w: Slot, of: Matrices, width: int, *, positive: bool = Fals
 
 
 def factor(build: Build, w: Slot, of: Matrices, width: int) -> Slot:
-    """The matrices in the first ``width`` columns of w become R, and below the diagonal what Q is
-    made of. Gives a temporary, with the rest of that."""
+    """Replace the first ``width`` columns of w by R, with the reflections below the diagonal.
+
+    Return a temporary with the rest of the reflections.
+    """
     count = min(of.rows, width)
     factors = build.temporary(of.bytes_of(of.count * count))
     both = w, factors
@@ -42,8 +46,7 @@ def factor(build: Build, w: Slot, of: Matrices, width: int) -> Slot:
 
 
 def multiply(build: Build, w: Slot, factors: Slot, of: Matrices, width: int) -> None:
-    """The columns of w behind the first ``width``, which :func:`factor` has been at, become Q times
-    these."""
+    """Multiply the columns of w after the first ``width`` by Q, as :func:`factor` left it."""
     count = min(of.rows, width)
     for first, end in reversed(_blocks_of(count)):
         _apply(build, (w, factors), of, first, end, width, of.columns, count, True)

@@ -16,12 +16,12 @@ from browsergpu.kernels.matmul.products import BIAS, RESIDUAL, Product
 
 @dataclass(frozen=True, slots=True)
 class _Matrices:
-    """A batch of matrices: element (i, j) of matrix z lies at z * batch + i * row + j * col."""
+    """A batch of matrices: element (i, j) of matrix z is at z * batch + i * row + j * col."""
 
     row: int
     col: int
     batch: int
-    elements: int  # that the buffer must hold
+    elements: int  # minimum size of the buffer
 
     @property
     def transposed(self) -> _Matrices:
@@ -30,8 +30,10 @@ class _Matrices:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GemmPlan:
-    """Elements that each operand must hold, and the product; None if there is nothing to do.
-    ``swap``: it is the transposed product, B's matrices times A's."""
+    """The required elements of each operand, and the product, None if it is empty.
+
+    ``swap`` means that the product is transposed: B's matrices times A's.
+    """
 
     a_elements: int
     b_elements: int
@@ -60,7 +62,7 @@ def plan_gemm(
     batch_count: Any,
     order: Any,
 ) -> GemmPlan:
-    """Checks the arguments of ``ComputeBackend.batched_gemm`` that are not buffers."""
+    """Validate the arguments of ``ComputeBackend.batched_gemm`` except the buffers."""
     flip_a = checks.choice(op, "trans_a", trans_a, Transpose) is not Transpose.NO_TRANS
     flip_b = checks.choice(op, "trans_b", trans_b, Transpose) is not Transpose.NO_TRANS
     if not isinstance(order, str) or order not in ("C", "F"):
@@ -78,12 +80,12 @@ def plan_gemm(
     if m * n * count == 0:
         return GemmPlan(0, 0, 0, False, None)
     elements = (a.elements, b.elements, c.elements)
-    if fortran:  # make C transposed, which is row-major
+    if fortran:  # compute the transpose of C, which is row-major
         m, n, a, b, c = n, m, b.transposed, a.transposed, c.transposed
     if count > 1:
         _check_apart(op, c, m, n, count)
     if alpha == 0:
-        k = 0  # BLAS: A and B are not read, so that their NaN do not count
+        k = 0  # BLAS does not read A and B then, so their NaN are ignored
     product = Product(
         m, n, k, a.row, a.col, b.row, b.col, c.row, a.batch, b.batch, c.batch, count, alpha, beta
     )
@@ -91,7 +93,7 @@ def plan_gemm(
 
 
 def plan_product(op: str, m: int, n: int, k: int) -> GemmPlan:
-    """C = A B of contiguous row-major matrices, [m, k] and [k, n]."""
+    """Plan C = A B for contiguous row-major matrices, [m, k] and [k, n]."""
     a_line, b_line = max(k, 1), max(n, 1)
     return plan_gemm(
         op, "no_trans", "no_trans", m, n, k, 1.0, a_line, 0, b_line, 0, 0.0, b_line, 0, 1, "C"
@@ -107,7 +109,7 @@ def _matrices(
     stored_transposed: bool,
     count: int,
 ) -> _Matrices:
-    """Checks one operand's leading dimension and stride; ``shape`` is that of op(X)."""
+    """Validate one operand's leading dimension and stride. ``shape`` is the shape of op(X)."""
     lines, length = (shape[1], shape[0]) if stored_transposed else shape
     ld = checks.integer(op, f"ld{name}", leading, max(1, length))
     batch = checks.integer(op, f"stride_{name}", stride)
@@ -118,7 +120,7 @@ def _matrices(
 
 
 def _check_apart(op: str, c: _Matrices, m: int, n: int, count: int) -> None:
-    """Refuses matrices of C that overlap: each must come after the one before, or beside it."""
+    """Raise if matrices of C overlap. Each must follow the previous one, or be beside it."""
     extent = (m - 1) * c.row + n
     beside = c.batch >= n and (count - 1) * c.batch + n <= c.row
     if c.batch < extent and not beside:
@@ -138,11 +140,22 @@ def gemm(
     residual: Slot | None = None,
     halves: int = 0,
 ) -> None:
-    """C = f(alpha op(A) op(B) + bias + beta C) + residual.
+    """Add C = f(alpha op(A) op(B) + bias + beta C) + residual.
 
-    For row-major C alone: ``bias`` is n elements for every row, ``activation`` one of
-    ``products.ACTIVATIONS``, ``residual`` lies as C does; ``halves`` says which operands are of
-    float16, by the bits of ``products``. c is none of the others.
+    A bias, an activation or a residual requires a row-major C.
+
+    Parameters
+    ----------
+    a, b, c : Slot
+        Operands. c must be a different buffer from all others.
+    bias : Slot, optional
+        [n], added to every row.
+    activation : str, optional
+        One of ``products.ACTIVATIONS``.
+    residual : Slot, optional
+        Same layout as C.
+    halves : int
+        Bits of ``products`` for the operands that are float16.
     """
     product = plan.product
     if product is None:
@@ -153,10 +166,10 @@ def gemm(
     layout = product.layout(variant, added, activation)
     if plan.swap != layout.exchanged:
         a, b = b, a
-    # Something must be bound also where it is not read.
+    # Every binding needs a buffer, even if the kernel does not read it.
     bias = a if bias is None else bias
     residual = a if residual is None else residual
-    # The kernel of vectors takes the matrix twice, as elements and as vec4s.
+    # gemm_thin binds the matrix twice, as elements and as vec4s.
     read = (a, a, b) if layout.twice else (a, b)
     if not layout.elements:
         for grid, fields in layout.dispatches:

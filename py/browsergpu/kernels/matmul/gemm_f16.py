@@ -28,27 +28,39 @@ from browsergpu.kernels.matmul.gemm_facts import product_work
 from browsergpu.kernels.matmul.products import ACTIVATIONS
 
 _OP = "gemm_f16"
-_VECTOR = 8  # halves in a vec4u, of which most kernels want rows to be made
-_WORTH_COPYING = 32  # columns from which filled-up rows are not much longer
-_WORTH_DISPATCHES = 2**22  # products of a matrix that cost as much as three more dispatches
+_VECTOR = 8  # halves in a vec4u; most kernels need a row length divisible by it
+_WORTH_COPYING = 32  # columns from which padded rows are not much longer
+_WORTH_DISPATCHES = 2**22  # multiplications of a matrix that cost as much as three dispatches
 _FEW_ROWS = 8
-_TURNED = 64  # rows and columns that a workgroup exchanges
+_TURNED = 64  # rows and columns that a workgroup transposes
 _MANY_TILES = 128  # workgroups that keep a large GPU busy
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GemmF16Plan:
-    """Elements that each operand must hold, the kernels' parameters, and the size class:
+    """A validated float16 product: operand sizes, kernel parameters and size class.
+
+    Size classes:
 
     - "row" or "thin": one row, or few
     - "small": fewer tiles of 64 × 64 than keep a large GPU busy
     - "medium": fewer tiles of 128 × 128 than that
     - "large": all others
 
-    ``count`` products, of which each has an A of its own if ``many_a``, and a B if ``many_b``;
-    ``flip_a`` and ``flip_b``: that operand lies with rows and columns exchanged. ``worth_copying``:
-    where rows are not whole vectors, copies in such rows cost little beside the product; the
-    largest has ``copy_bytes``.
+    Attributes
+    ----------
+    a_elements, b_elements, c_elements : int
+        Required elements of each operand.
+    count : int
+        Number of products.
+    many_a, many_b : bool
+        Whether each product has its own A or B.
+    flip_a, flip_b : bool
+        Whether that operand is stored transposed.
+    worth_copying : bool
+        Whether copies with padded rows are cheap compared with the product.
+    copy_bytes : int
+        Size of the largest such copy.
     """
 
     a_elements: int
@@ -69,7 +81,7 @@ class GemmF16Plan:
     copy_bytes: int
 
     def takes_rows_of(self, variant: Variant) -> bool:
-        """Whether a variant can read the operands as they are."""
+        """Whether a variant can read the operands without copies."""
         if self.flip_a or self.flip_b:
             return False
         traits = variant.traits
@@ -77,7 +89,7 @@ class GemmF16Plan:
         return traits["whole_a"] <= whole_a and traits["whole_b"] <= whole_b
 
     def fits(self, variant: Variant) -> bool:
-        """Whether a variant can do it, and should."""
+        """Whether a variant supports the product and suits it."""
         if self.m > variant.traits.get("most_rows", self.m):
             return False
         return self.takes_rows_of(variant) or (
@@ -98,7 +110,7 @@ def plan_gemm_f16(
     flip_a: bool = False,
     flip_b: bool = False,
 ) -> GemmF16Plan:
-    """Checks the arguments of ``ComputeBackend.gemm_f16`` that are not buffers."""
+    """Validate the arguments of ``ComputeBackend.gemm_f16`` except the buffers."""
     m = checks.integer(_OP, "m", m)
     n = checks.integer(_OP, "n", n)
     k = checks.integer(_OP, "k", k)
@@ -107,7 +119,7 @@ def plan_gemm_f16(
     of_a, of_b = (count if many else 1 for many in (many_a, many_b))
     elements = (of_a * m * k, of_b * k * n, count * m * n)
     if alpha == 0:
-        k = 0  # BLAS: A and B are not read, so that their NaN do not count
+        k = 0  # BLAS does not read A and B then, so their NaN are ignored
     short_copies = all(x % _VECTOR == 0 or x >= _WORTH_COPYING for x in (n, k))
     worth_copying = short_copies and count * m * n * k >= _WORTH_DISPATCHES
     copies = (
@@ -139,9 +151,19 @@ def gemm_f16(
     activation: str | None = None,
     wide: bool = False,
 ) -> None:
-    """C = f(alpha A B + bias) + beta C, contiguous float16 with float32 sums: ``bias`` is n
-    elements for every row, ``activation`` one of ``products.ACTIVATIONS``. c is none of the
-    others. ``wide``: C = alpha A B alone, of float32, where all rows are whole vectors."""
+    """Add C = f(alpha A B + bias) + beta C of contiguous float16, summed in float32.
+
+    Parameters
+    ----------
+    a, b, c : Slot
+        Operands. c must be a different buffer from all others.
+    bias : Slot, optional
+        [n], added to every row.
+    activation : str, optional
+        One of ``products.ACTIVATIONS``.
+    wide : bool
+        Write C = alpha A B as float32. All row lengths must be divisible by 8.
+    """
     m, n, k, count = plan.m, plan.n, plan.k, plan.count
     if plan.c_elements == 0:
         return
@@ -160,7 +182,7 @@ def gemm_f16(
         right = _ready(build, b, of_b, k, n, plan.flip_b)
         if along != n:
             product = _in_whole_vectors(build, count * m, n, c if plan.beta else None)
-    added = left if bias is None else bias  # not read then, but something must be bound
+    added = left if bias is None else bias  # every binding needs a buffer
     steps = (m * across * plan.many_a, k * along * plan.many_b, m * along)
     fields = (m, n, k, plan.alpha, plan.beta, is_biased, *steps)
     build.dispatch(variant.kernel, configuration, grid, (left, right, added, product), *fields)
@@ -174,8 +196,10 @@ def _has_room(facts: Facts, plan: GemmF16Plan) -> bool:
 
 
 def is_by_matrices(facts: Facts, plan: GemmF16Plan) -> bool:
-    """Whether the product is large enough, and the device able, to be made by subgroup matrices,
-    beside which another copy of an operand costs little."""
+    """Whether the product is large enough, and the device able, to use subgroup matrices.
+
+    If so, another copy of an operand is cheap compared with the product.
+    """
     if plan.m <= _FEW_ROWS or plan.count * plan.m * plan.n * plan.k < _WORTH_DISPATCHES:
         return False
     if plan.count > MAX_PER_DIMENSION or not _has_room(facts, plan):
@@ -187,7 +211,7 @@ def is_by_matrices(facts: Facts, plan: GemmF16Plan) -> bool:
 
 
 def _ready(build: Build, x: Slot, count: int, rows: int, columns: int, flip: bool) -> Slot:
-    """An operand's matrices in rows of whole vectors: x, or a temporary."""
+    """Return an operand with rows of whole vec4us: x itself, or a temporary copy."""
     if flip:
         return turned(build, x, count, columns, rows)
     if columns % _VECTOR == 0:
@@ -196,8 +220,10 @@ def _ready(build: Build, x: Slot, count: int, rows: int, columns: int, flip: boo
 
 
 def turned(build: Build, x: Slot, count: int, rows: int, columns: int) -> Slot:
-    """A temporary with the matrices x, their rows and columns exchanged, in rows of whole vectors;
-    x has an even number of columns."""
+    """Return a temporary with x transposed and rows padded to whole vec4us.
+
+    x must have an even number of columns.
+    """
     pitch = _whole(rows)
     made = build.temporary(2 * count * columns * pitch)
     tiles = blocks(pitch, _TURNED) * blocks(columns, _TURNED)
@@ -211,7 +237,7 @@ def _whole(columns: int) -> int:
 
 
 def _in_whole_vectors(build: Build, rows: int, columns: int, x: Slot | None) -> Slot:
-    """A temporary of the matrix x, or room for one, in rows of whole vectors."""
+    """Return a temporary with rows padded to whole vec4us, with a copy of x unless it is None."""
     pitch = _whole(columns)
     made = build.temporary(2 * max(rows * pitch, 1))
     if x is not None:
@@ -220,7 +246,7 @@ def _in_whole_vectors(build: Build, rows: int, columns: int, x: Slot | None) -> 
 
 
 def repitch(build: Build, rows: int, x: Slot, x_pitch: int, y: Slot, y_pitch: int) -> None:
-    """y's rows are x's, cut or filled up with zeros."""
+    """Copy the rows of x into those of y, truncated or padded with zeros."""
     words = blocks(rows * y_pitch, 2)
     if words:
         grid = fold(blocks(words, build.facts.workgroup_sizes.elementwise))
@@ -232,7 +258,7 @@ def _work(f: Fields) -> Work:
     return operations, nbytes / 2
 
 
-#: What a product can end in: also a bias alone, or float32.
+#: Endings of a configuration: an activation, a bias alone, or float32 output.
 _ENDS: Configurations = {
     "": {"FUNCTION": 0, "BIASED": 0, "WIDE": 0},
     "bias": {"FUNCTION": 0, "BIASED": 1, "WIDE": 0},
@@ -283,9 +309,9 @@ def _rows(rows: int) -> Variant:
     )
 
 
-# Traits: a tile's rows and columns, and which rows must be of whole vec4u: those of A and of B.
-# Matrices of other rows are copied, unless they are to be read in place. most_rows: of C, where it
-# is slow on more.
+# Traits: the rows and columns of a tile; whether A's and B's rows must be whole vec4us. Other
+# matrices are copied first, unless the variant has in_place. most_rows is the maximum number of
+# rows of C before the variant gets slow.
 _VARIANTS = (
     _matrix(128, 128, 128, 24_576),
     _matrix(64, 64, 64, 20_992),

@@ -1,4 +1,4 @@
-"""What gemm and its kernels declare of themselves."""
+"""Declarations of gemm and its kernels."""
 
 from __future__ import annotations
 
@@ -28,9 +28,8 @@ from browsergpu.kernels.matmul.products import (
 
 
 def product_work(f: Fields, of_a: int = A_HALVES, of_b: int = B_HALVES) -> Work:
-    """The work of a product of m, n and k. The bits of ``added`` tell which operands are of
-    float16."""
-    m, n, k = f["m"], f["n"], min(f["k"], f.get("chunk", f["k"]))  # of a piece
+    """Return the work of a product. The bits of ``added`` tell which operands are float16."""
+    m, n, k = f["m"], f["n"], min(f["k"], f.get("chunk", f["k"]))  # of one part
     outputs = m * n * (2 if f["beta"] else 1)
     added = int(f.get("added", 0))
     a, b = (2 if added & bit else 4 for bit in (of_a, of_b))
@@ -54,35 +53,37 @@ def _sum_work(f: Fields) -> Work:
     return outputs * f["pieces"], 4 * outputs * (f["pieces"] + (2 if f["beta"] else 1))
 
 
-#: Tiles of gemm.wgsl, by their sides and how k is shared.
+#: Tiles of gemm.wgsl: their side lengths and the division of k.
 _TILES: Configurations = {
     "32": {"SIDE": 32, "DEPTH": 32, "TALL": 0, "WIDE": 0, "SLICES": 4},
     "64": {"SIDE": 64, "DEPTH": 16, "TALL": 0, "WIDE": 0, "SLICES": 1},
     "128": {"SIDE": 128, "DEPTH": 16, "TALL": 1, "WIDE": 1, "SLICES": 1},
 }
-#: Those of gemm_quads.wgsl: its rows, by fours and by threads, and its columns.
+#: Tiles of gemm_quads.wgsl: rows in fours and in threads, and columns.
 _QUADS: Configurations = {
     "128": {"DOWN": 16, "QUADS": 4},
     "96": {"DOWN": 16, "QUADS": 3},
     "64": {"DOWN": 8, "QUADS": 2},
 }
-#: What a configuration of gemm ends in, where operands are of float16: none, B, or A and B, which
-#: comes without an activation.
+#: Endings of a configuration of gemm: float16 for no operand, for B, or for A and B. The last one
+#: has no activation.
 _HALVES = {"": 0, " b": 1, " ab": 2}
-#: How the threads of gemm_thin.wgsl lie: with k, or with the lines.
+#: Arrangements of the threads of gemm_thin.wgsl: along k, or along the lines.
 _WAYS: Configurations = {
     "along": {"LANES": 1, "QUADS": 0, "THREADS": 256},
     "across": {"LANES": 8, "QUADS": 0, "THREADS": 256},
     "quads": {"LANES": 8, "QUADS": 1, "THREADS": 256},
     "quads_wide": {"LANES": 8, "QUADS": 1, "THREADS": 1024},
 }
-#: Vectors that gemm_thin.wgsl takes.
+#: Number of vectors that gemm_thin.wgsl multiplies.
 _FEW = {"": 1, "_few": 4}
 
 
 def _thin(way: str, few: str) -> Variant:
-    """A variant of gemm_thin. Traits: how many vectors it takes, its lanes, and whether it wants
-    strides of whole vec4."""
+    """Return a variant of gemm_thin.
+
+    Traits: the number of vectors, the lanes, and whether strides must be divisible by 4.
+    """
     constants = _WAYS[way]
     threads, lanes, quads = (constants[name] for name in ("THREADS", "LANES", "QUADS"))
     traits = {"vectors": _FEW[few], "lanes": lanes, "quads": quads}
@@ -97,7 +98,7 @@ def _thin(way: str, few: str) -> Variant:
 
 
 def _tile(side: int, depth: int, nbytes: int) -> Variant:
-    """A variant of gemm with tiles of side × side, ``depth`` steps of k at a time."""
+    """Return a variant of gemm with tiles of side × side and ``depth`` steps of k at a time."""
     traits = {"rows": side, "columns": side, "depth": depth}
     return Variant(
         f"tile{side}", "gemm", str(side), workgroup_bytes=nbytes, threads=128, traits=traits
@@ -105,7 +106,7 @@ def _tile(side: int, depth: int, nbytes: int) -> Variant:
 
 
 def _quads(name: str) -> Variant:
-    """A variant of gemm_quads."""
+    """Return a variant of gemm_quads."""
     rows, columns = 8 * _QUADS[name]["DOWN"], 32 * _QUADS[name]["QUADS"]
     return Variant(
         f"quads{name}",
@@ -122,7 +123,7 @@ _VARIANTS = (
     _tile(128, 16, 16_896),
     _tile(64, 16, 8_704),
     *(_quads(name) for name in _QUADS),
-    # Able to do everything, but slow on all but what it is picked for: after the tiles.
+    # Supports everything but is slow where it is not the tuned default, so it follows the tiles.
     Variant("tiny", "gemm_tiny", threads=128, classes=frozenset({"tiny"})),
     _tile(32, 32, 9_216),
 )
@@ -221,7 +222,7 @@ FAMILY = KernelFamily(
                 f"{way}{few}{mixed}": {**constants, "VECTORS": vectors, "MIXED": int(bool(mixed))}
                 for way, constants in _WAYS.items()
                 for few, vectors in _FEW.items()
-                for mixed in ("", " mixed")  # where B is of float16
+                for mixed in ("", " mixed")  # if B is float16
             },
             cost=_thin_work,
         ),
@@ -233,7 +234,7 @@ FAMILY = KernelFamily(
                 "m: u32", "n: u32", "pieces: u32", "c_row: u32", "c_batch: u32", "added: u32",
                 "function: u32", "alpha: f32", "beta: f32",
             ),
-            # By the threads to an element.
+            # By the number of threads per element.
             configurations={str(parts): {"PARTS": parts} for parts in (1, 8)},
             cost=_sum_work,
         ),
@@ -247,7 +248,7 @@ FAMILY = KernelFamily(
         _problem("across few", 4, 2048, 2048),
         _problem("small", 256, 256, 256),
         _problem("medium", 1024, 1024, 1024),
-        # n and k that are no whole vec4s, and some that are
+        # n and k that are not divisible by 4, and some that are
         _problem("large", 2048, 2046, 2046),
         _problem("whole 128", 2048, 2048, 2048),
         _problem("whole 96", 3072, 3072, 3072),

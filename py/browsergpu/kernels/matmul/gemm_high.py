@@ -1,16 +1,21 @@
-"""Products of float32 matrices by matrix products of float16: the operands are split into two
-float16 each, of which three products are summed in float32.
+"""Products of float32 matrices as matrix products of float16.
 
-H. Ootomo, R. Yokota: Recovering single precision accuracy from Tensor Cores while surpassing the
-FP32 theoretical peak performance, 2022, https://arxiv.org/abs/2203.03341. In place of their scaling
-of the low parts, whole rows of A and columns of B are scaled here, so that any float32 can be
-split. The three products are one, of an inner length of 3k, whose sums stay in float32.
+Each operand is split into two float16 matrices, and three of their products are summed in float32.
+The method is from H. Ootomo, R. Yokota: Recovering single precision accuracy from Tensor Cores
+while surpassing the FP32 theoretical peak performance, 2022, https://arxiv.org/abs/2203.03341.
 
-The bound that functions/linalg/linear.py states: what two float16 leave of an element is 2^-22 of
-it for either operand, and so is the product of low parts, left out: 6 · 2^-23. A part below 2^-14,
-float16's smallest normal number, may count as 0, of rows and columns that reach 2^14: 2 · 2^-28.
-Hardware may cut sums off at 2^-23 and the terms that it adds at once, four or more, too: 5 / 4 · k
-steps of 2^-23; the small sums come first, 2k steps that are 2^-10 as large.
+The paper scales the low parts. This module scales whole rows of A and columns of B instead, so that
+any float32 can be split. The three products are computed as one product with inner length 3k, whose
+sums stay in float32.
+
+The error bound in functions/linalg/linear.py has these parts:
+
+- Two float16 leave a relative error of 2^-22 per element of either operand. The omitted product of
+  low parts is as small. Together: 6 · 2^-23.
+- Parts below 2^-14, the smallest normal float16, may be flushed to 0, in rows and columns scaled to
+  reach 2^14: 2 · 2^-28.
+- Hardware may truncate sums at 2^-23, and also the four or more terms that it adds at once: 5 / 4 ·
+  k steps of 2^-23. The small sums come first, in 2k steps that are 2^-10 as large.
 """
 
 from __future__ import annotations
@@ -36,16 +41,18 @@ from browsergpu.kernels.matmul.gemm_f16 import gemm_f16, plan_gemm_f16
 from browsergpu.kernels.matmul.products import Product
 
 _OP = "gemm_high"
-_WHOLE = "whole"  # the variant that splits nothing
-_HALVES = 8  # in a vec4u, of which rows are made
-_COLUMNS = 16  # whose largest elements one workgroup finds
-_SIDE = 512  # rows, columns and steps of products that are long beside what splitting costs …
-_LARGE = 2**31  # … and their multiplications: 1024³ are no quicker on an H200, 2048³ are 1.4 times
+_WHOLE = "whole"  # the variant that does not split
+_HALVES = 8  # in a vec4u; rows are padded to a multiple
+_COLUMNS = 16  # columns whose largest elements one workgroup finds
+_SIDE = 512  # rows, columns and k for which the product takes long compared with splitting
+_LARGE = 2**31  # minimum multiplications: on an H200, 1024³ gain nothing, 2048³ a factor of 1.4
 
 
 def gemm_high(build: Build, a: Slot, b: Slot, c: Slot, plan: GemmPlan) -> None:
-    """C = A B of float32, for row-major contiguous C, by whichever variant the device picks. c is
-    none of the others."""
+    """Add C = A B of float32 for row-major contiguous C, with the device's preferred variant.
+
+    c must be a different buffer from all others.
+    """
     product = plan.product
     if product is None:
         return
@@ -71,7 +78,7 @@ def _size_class(product: Product) -> str:
 
 
 def _filled(columns: int) -> int:
-    """As many as the columns of whole vec4u."""
+    """Return the number of columns padded to whole vec4us."""
     return blocks(columns, _HALVES) * _HALVES
 
 
@@ -110,8 +117,7 @@ def _of_parts(build: Build, a: Slot, b: Slot, c: Slot, product: Product) -> None
 def _in_rows(
     build: Build, x: Slot, count: int, shape: tuple[int, int], strides: tuple[int, int, int]
 ) -> tuple[Slot, int]:
-    """Matrices that lie row after row, and the elements from one to the next: those of the operand
-    as they are, or a copy. They lie so already, or are such matrices transposed."""
+    """Return row-major matrices and their batch stride: the operand itself, or a copy."""
     rows, columns = shape
     batch, row, column = strides
     if (column == 1 or columns == 1) and (row == columns or rows == 1):
@@ -142,9 +148,9 @@ def _split_work(f: Fields) -> Work:
     return 0, 10 * n
 
 
-# "matrices" and "split" do the same: that is quick where a device multiplies float16 by subgroup
-# matrices, and elsewhere for tune() and tests alone. Their kernels are the ones that products come
-# down to: which, gemm_f16 and gemm choose.
+# "matrices" and "split" compute the same. They are fast on devices with float16 subgroup matrices,
+# and serve only tune() and tests elsewhere. gemm_f16 and gemm choose the kernels for their
+# products.
 _VARIANTS = (
     Variant(
         "matrices",
@@ -201,6 +207,6 @@ FAMILY = KernelFamily(
         ),
     ),
     operations=(Operation(_OP, _VARIANTS, _PICKS),),
-    # Small products are not measured: what is quickest for one of them would be taken for all.
+    # Small products are not measured, since one result would apply to all of them.
     problems=(_problem("large", 2048),),
 )

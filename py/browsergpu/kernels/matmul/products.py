@@ -1,4 +1,4 @@
-"""How the variants of gemm lay out a matrix product: grids, parameters and pieces of k."""
+"""Grids, parameters and divisions of k for the variants of gemm."""
 
 from __future__ import annotations
 
@@ -9,31 +9,31 @@ from typing import Any
 from browsergpu.core.grids import MAX_PER_DIMENSION, blocks, fold, layers
 from browsergpu.kernels.base.family import Variant
 
-BIAS, RESIDUAL = 1, 2  # bits of ``added``: what there is …
-# … and what is of float16. Others than B only where B is, and A only without an activation.
+BIAS, RESIDUAL = 1, 2  # bits of ``added`` for the operands that exist
+# Bits for float16 operands. All others require that B is float16; A also requires no activation.
 A_HALVES, B_HALVES, BIAS_HALVES, RESIDUAL_HALVES = 4, 8, 16, 32
-# The bits of gemm_thin for the larger operand, the matrix, and for the vectors.
+# Bits of gemm_thin: the larger operand (the matrix) and the vectors are float16.
 THIN_MATRIX_HALVES, THIN_VECTOR_HALVES = 8, 16
-#: What a product can end in.
+#: Activations of a product and their codes.
 ACTIVATIONS: Mapping[str | None, int] = {None: 0, "relu": 1, "gelu": 2, "silu": 3, "gelu_erf": 4}
 
-#: Tiles of gemm_quads, in the order in which they are preferred: rows, columns, how many workgroups
-#: an NVIDIA H200 holds at once, and the share that they reach of what it does when it is full.
+#: Tiles of gemm_quads in order of preference: name, rows, columns, workgroups that an NVIDIA H200
+#: runs at once, and throughput of a full GPU relative to the first tile.
 _TILES_OF_QUADS = (
     ("128", 128, 128, 264, 1.0),
     ("96", 128, 96, 264, 0.97),
     ("64", 64, 64, 1056, 0.9),
 )
-_TINY = 16  # rows and columns of matrices that do not get a workgroup each …
-_SHORT = 64  # … and their steps of k …
-_LITTLE = 512  # … and products in one
+_TINY = 16  # maximum rows and columns of tiny matrices, which share a workgroup
+_SHORT = 64  # maximum k of tiny matrices
+_LITTLE = 512  # maximum multiplications of tiny matrices
 _TINY_THREADS = 128
-_THIN = 4  # rows or columns that gemm_thin takes at most
-_LINES = 4  # that one thread of it sums
+_THIN = 4  # maximum rows or columns for gemm_thin
+_LINES = 4  # lines that one thread of gemm_thin sums
 _ENOUGH = 200  # workgroups of tiles that keep a large GPU busy
-_PLENTY = 512  # those that k is cut for otherwise
-_SHORTEST = 256  # steps of k that are worth a workgroup of their own
-_LARGEST = 2**24  # elements that the products of all pieces may have
+_PLENTY = 512  # target number of workgroups when k is divided
+_SHORTEST = 256  # minimum steps of k for a workgroup of their own
+_LARGEST = 2**24  # maximum elements of all partial products
 _SUMMED = 256  # threads of a workgroup of gemm_sum
 
 Fields = tuple[float, ...]
@@ -42,9 +42,23 @@ Grid = tuple[int, int, int]
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """A product as one variant does it: the kernel in its configuration, and its dispatches. Where
-    it is cut into pieces, ``elements`` is what their products need, and ``total`` the dispatch of
-    gemm_sum. ``exchanged``: the kernel takes B before A; ``twice``: it takes the first twice."""
+    """The dispatches with which one variant computes a product.
+
+    Attributes
+    ----------
+    kernel, configuration : str
+        Kernel and its configuration.
+    dispatches : tuple
+        Grid and parameters of each dispatch.
+    exchanged : bool
+        Whether the kernel binds B before A.
+    twice : bool
+        Whether the kernel binds its first operand twice.
+    elements : int
+        Elements of the partial products if k is divided, else 0.
+    total : tuple
+        The dispatch of gemm_sum, if there are partial products.
+    """
 
     kernel: str
     configuration: str
@@ -55,12 +69,12 @@ class Layout:
     total: tuple[str, Grid, Fields] = ("", (0, 0, 0), ())
 
 
-#: What a configuration of gemm_quads ends in, by whether A and B lie along k.
+#: Endings of a configuration of gemm_quads: whether A and B are contiguous along k.
 QUADS_LIE = {(True, False): "", (True, True): " nt", (False, False): " tn", (False, True): " tt"}
 
 
 def _suffix(added: int) -> str:
-    """What a configuration of gemm ends in, where operands are of float16."""
+    """Return the ending of a configuration of gemm for float16 operands."""
     if added & A_HALVES:
         return " ab"
     return " b" if added & B_HALVES else ""
@@ -68,8 +82,10 @@ def _suffix(added: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Product:
-    """C = alpha A B + beta C for row-major C: extents, strides between rows, columns and matrices
-    of the batch, and the factors."""
+    """C = alpha A B + beta C for row-major C: extents, strides and factors.
+
+    The strides step between rows, columns and matrices of the batch.
+    """
 
     m: int
     n: int
@@ -88,8 +104,11 @@ class Product:
 
     @property
     def size_class(self) -> str:
-        """What the picks know: batches of tiny matrices, products with vectors by the way that the
-        matrix lies, the others by the number of tiles they have, and of pieces of k."""
+        """The size class for tuned defaults.
+
+        Tiny matrices in a batch have a class. Products with vectors are classed by the layout of
+        the matrix, all others by the number of tiles and the length of k.
+        """
         if self.count > 1 and self._is_tiny:
             return "tiny"
         if self._vectors <= _THIN:
@@ -104,7 +123,7 @@ class Product:
 
     @property
     def _has_quads(self) -> bool:
-        """Whether the lines of all matrices are whole vec4s, as gemm_quads wants them."""
+        """Whether all line lengths are divisible by 4, as gemm_quads requires."""
         fours = [*self._lines, self.n, self.c_row, self.a_batch, self.b_batch, self.c_batch]
         if self.a_col != 1:
             fours.append(self.m)
@@ -113,13 +132,13 @@ class Product:
 
     @property
     def _lines(self) -> tuple[int, int]:
-        """Strides of A and B from one line to the next, where each lies along rows or columns."""
+        """Strides of A and B between lines, along whichever of rows or columns is contiguous."""
         a = self.a_row if self.a_col == 1 else self.a_col
         return a, self.b_row if self.b_col == 1 else self.b_col
 
     @property
     def _quads_tile(self) -> str:
-        """The tile of gemm_quads with which the last wave of workgroups is full enough."""
+        """The fastest tile of gemm_quads, given how full its last wave of workgroups is."""
 
         def speed(tile: tuple[str, int, int, int, float]) -> float:
             _, rows, columns, at_once, share = tile
@@ -139,15 +158,14 @@ class Product:
 
     @property
     def _line_and_step(self) -> tuple[int, int]:
-        """Strides of the larger operand: from one column of B or row of A to the next, and from
-        one k to the next."""
+        """Strides of the larger operand: between columns of B or rows of A, and along k."""
         return (self.b_col, self.b_row) if self.m <= self.n else (self.a_row, self.a_col)
 
     def _tiles(self, side: int) -> int:
         return blocks(self.m, side) * blocks(self.n, side) * self.count
 
     def able(self, variant: Variant) -> bool:
-        """Whether a variant can do this product."""
+        """Whether a variant supports this product."""
         if variant.kernel == "gemm_quads":
             return self._has_quads
         lanes = variant.traits.get("lanes")
@@ -164,11 +182,11 @@ class Product:
         )
 
     def able_of_halves(self, variant: Variant) -> bool:
-        """:meth:`able`, where operands are of float16."""
+        """Whether a variant supports this product with float16 operands."""
         return variant.kernel != "gemm_quads" and self.able(variant)
 
     def layout(self, variant: Variant, added: int, activation: str | None) -> Layout:
-        """The product as a variant does it, with a bias or a residual and an activation."""
+        """Return the dispatches of a variant, with a bias or residual and an activation."""
         if variant.kernel == "gemm_tiny":
             return self._tiny(added, activation)
         if "lanes" in variant.traits:
@@ -223,10 +241,10 @@ class Product:
         a = (self.a_row, self.a_col)
         b = (self.b_col, self.b_row)
         groups = blocks(lines, _LINES * variant.traits["lanes"])
-        # One more dispatch takes as long as some 32 steps of a thread's.
+        # One more dispatch takes as long as about 32 steps of a thread.
         shortest = 32 * variant.threads // variant.traits["lanes"]
         chunk, pieces = self._cut(groups * self.count, shortest, _PLENTY, 1)
-        summed = pieces > 1 or activation is not None  # which only gemm_sum applies
+        summed = pieces > 1 or activation is not None  # only gemm_sum applies activations
         if summed:
             c_row, c_batch, alpha, beta, own = self.n, self.m * self.n, 1.0, 0.0, 0
         else:
@@ -252,8 +270,11 @@ class Product:
         )
 
     def _cut(self, groups: int, shortest: int, enough: int, depth: int) -> tuple[int, int]:
-        """The length of the pieces that k is cut into, and how many they are: none shorter than
-        ``shortest``, and only where there are fewer workgroups than ``enough``."""
+        """Return the length and number of the parts of k.
+
+        k is divided only if there are fewer workgroups than ``enough``, into parts of at least
+        ``shortest``.
+        """
         pieces = 1
         if groups < enough:
             room = _LARGEST // (self.m * self.n * self.count)

@@ -1,4 +1,4 @@
-"""Adam's update of parameters."""
+"""Adam's parameter update."""
 
 from __future__ import annotations
 
@@ -12,15 +12,18 @@ _THREADS = 256
 
 
 def adam(build: Build, param: Slot, grad: Slot, m: Slot, v: Slot, n: int) -> None:
-    """One step in place on n float32 parameters; the four buffers are different, n is not 0.
-    :func:`factors` come when the program runs."""
+    """Add one in-place step for n float32 parameters.
+
+    The four buffers must be different, and n must not be 0. :func:`factors` are passed when the
+    program runs.
+    """
     build.dispatch("adam", "", fold(blocks(n, _THREADS)), (grad, param, m, v), n, open=True)
 
 
 def factors(
     *, lr: float, beta1: float, beta2: float, eps: float, step: int
 ) -> tuple[float, float, float, float, float, float, float, float]:
-    """What the kernel takes of a step's number and the optimiser's settings."""
+    """Return the kernel's parameters for a step number and the optimizer's settings."""
     return (
         lr, beta1, beta2, 1.0 - beta1, 1.0 - beta2, eps, 1.0 - beta1**step, 1.0 - beta2**step,
     )  # fmt: skip

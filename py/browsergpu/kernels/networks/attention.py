@@ -1,4 +1,4 @@
-"""Scaled dot-product attention without a matrix of scores."""
+"""Scaled dot-product attention without a stored matrix of scores."""
 
 from __future__ import annotations
 
@@ -15,20 +15,26 @@ from browsergpu.kernels.base.facts import Facts
 from browsergpu.kernels.base.family import Variant
 from browsergpu.kernels.elements import elementwise
 
-_GENERAL = "attention"  # the kernel that does every problem
-_SMALLEST_SCALE = 2.0**-120  # times log2(e) it is no subnormal number, which may count as 0
+_GENERAL = "attention"  # the kernel that supports every problem
+_SMALLEST_SCALE = 2.0**-120  # times log2(e) it is still normal; subnormal numbers may count as 0
 _FEW_ROWS = 16_384  # of all batches and heads
-_TILED = (32, 64, 128)  # head_dims of the quick kernels
+_TILED = (32, 64, 128)  # head_dims of the fast kernels
 
 Dispatches = tuple[tuple[tuple[int, int, int], tuple[float, ...]], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Where q, k and v lie: a row holds the heads of one position of one batch side by side.
+    """The layout of q, k and v: a row holds the heads of one position of one batch.
 
-    Rows are ``q_row`` and ``kv_row`` elements apart, and the first ones of k and v lie at
-    ``k_first`` and ``v_first``. o's rows hold its heads and nothing else.
+    Attributes
+    ----------
+    q_row, kv_row : int
+        Elements between the starts of two rows.
+    k_first, v_first : int
+        First elements of k and v.
+
+    The output has no gaps between rows.
     """
 
     q_row: int
@@ -38,19 +44,19 @@ class Layout:
 
     @property
     def is_aligned(self) -> bool:
-        """Whether rows begin at whole vec4us, of float16 too."""
+        """Whether rows begin at multiples of a vec4u, in float16 too."""
         return (self.q_row | self.kv_row | self.k_first | self.v_first) % 8 == 0
 
 
 def packed(heads: int, head_dim: int) -> Layout:
-    """q, k and v as parts of one projection: [batch, seq, 3, heads, head_dim]."""
+    """The layout of q, k and v as parts of one projection: [batch, seq, 3, heads, head_dim]."""
     width = heads * head_dim
     return Layout(3 * width, 3 * width, width, 2 * width)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AttentionPlan:
-    """A problem, and the elements of q and o, and of k and v, without what lies between rows."""
+    """A validated problem. Element counts of q and o, and of k and v, exclude gaps between rows."""
 
     query_elements: int
     key_elements: int
@@ -65,14 +71,16 @@ class AttentionPlan:
     size_class: str
 
     def able(self, variant: Variant) -> bool:
-        """Whether a variant can do it, without a mask."""
+        """Whether a variant supports the problem without a mask."""
         if variant.kernel == _GENERAL:
             return True
         return variant.traits["head_dim"] == self.head_dim and self.layout.is_aligned
 
     def dispatches(self, rows: int, columns: int, *, paired: bool) -> Dispatches:
-        """Grids and parameters for workgroups that make so many rows and columns of o; those that
-        are paired make two such blocks of rows where causal."""
+        """Return grids and parameters for workgroups that compute rows × columns of o.
+
+        Paired workgroups compute two such blocks of rows if the attention is causal.
+        """
         count = blocks(self.seq_q, rows)
         if paired and self.causal:
             count = blocks(count, 2)
@@ -99,8 +107,10 @@ def plan_attention(
     causal: Any,
     layout: Layout | None = None,
 ) -> AttentionPlan:
-    """Checks the arguments of ``ComputeBackend.attention`` that are not buffers. Without a layout,
-    arrays are contiguous: [batch, heads, seq, head_dim]."""
+    """Validate the arguments of ``ComputeBackend.attention`` except the buffers.
+
+    Without a layout, arrays are contiguous: [batch, heads, seq, head_dim].
+    """
     op = "attention"
     z = checks.integer(op, "batch", batch) * checks.integer(op, "heads", heads)
     seq_q = checks.integer(op, "seq_q", seq_q)
@@ -128,8 +138,11 @@ def plan_attention(
 
 @dataclass(frozen=True, slots=True)
 class Mask:
-    """A mask and how it is broadcast to [outer, inner, seq_q, seq_kv]: the extent of inner, and
-    a stride for each dimension, 0 where it is broadcast."""
+    """A mask that is broadcast to [outer, inner, seq_q, seq_kv].
+
+    It has the extent of inner and a stride for each dimension, which is 0 if the dimension is
+    broadcast.
+    """
 
     slot: Slot
     kind: Literal["float", "bool"]
@@ -146,8 +159,10 @@ def attention(
     plan: AttentionPlan,
     mask: Mask | None = None,
 ) -> None:
-    """o = softmax(scale q kᵀ, mask) v, zeros where there are no keys; o is none of the others.
-    Without a mask, q, k and v may be the same buffer."""
+    """Add o = softmax(scale q kᵀ, mask) v, which is zero if there are no keys.
+
+    o must be a different buffer from all others. Without a mask, q, k and v may be one buffer.
+    """
     if plan.query_elements == 0 or plan.key_elements == 0:
         elementwise.fill(build, o, 0.0, plan.query_elements)
         return
@@ -166,7 +181,7 @@ def attention(
 
 
 def takes_halves(facts: Facts, plan: AttentionPlan) -> bool:
-    """Whether :func:`attention_f16` can do a problem; else its arrays must become float32."""
+    """Whether :func:`attention_f16` supports a problem, so that arrays can stay float16."""
     return plan.key_elements == 0 or _of_halves(facts, plan).kernel != _GENERAL
 
 
@@ -175,7 +190,7 @@ def _of_halves(facts: Facts, plan: AttentionPlan) -> Variant:
 
 
 def attention_f16(build: Build, q: Slot, k: Slot, v: Slot, o: Slot, plan: AttentionPlan) -> None:
-    """:func:`attention` of float16 arrays, without a mask; only what ``takes_halves`` says."""
+    """Add :func:`attention` of float16 arrays without a mask, if ``takes_halves`` allows it."""
     if plan.query_elements == 0 or plan.key_elements == 0:
         elementwise.fill(build, o, 0.0, -(-plan.query_elements // 2))
         return
@@ -185,6 +200,6 @@ def attention_f16(build: Build, q: Slot, k: Slot, v: Slot, o: Slot, plan: Attent
 def _whole_rows(
     build: Build, plan: AttentionPlan, variant: Variant, q: Slot, k: Slot, v: Slot, o: Slot
 ) -> None:
-    """By the kernels whose workgroups make whole rows of o."""
+    """Add the dispatches of a kernel whose workgroups compute whole rows of o."""
     for grid, fields in plan.dispatches(variant.traits["rows"], plan.head_dim, paired=True):
         build.dispatch(variant.kernel, variant.configuration, grid, (q, k, v, o), *fields)

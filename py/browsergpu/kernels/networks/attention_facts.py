@@ -1,4 +1,4 @@
-"""What attention and its kernels declare of themselves."""
+"""Declarations of attention and its kernels."""
 
 from __future__ import annotations
 
@@ -39,20 +39,19 @@ def _work_of_halves(f: Fields) -> Work:
     return operations, nbytes / 2
 
 
-#: Tiles of attention_tiled: head_dim, queries of a workgroup, threads that share one, queries of a
-#: thread.
+#: Tiles of attention_tiled: head_dim, queries per workgroup, threads per query, queries per thread.
 _TILES = (
     (64, 96, 8, 6), (64, 64, 16, 4), (64, 48, 16, 6), (64, 32, 16, 4), (32, 96, 8, 6),
     (128, 48, 8, 4),
 )  # fmt: skip
-#: Tiles of attention_matrix: head_dim, and how many subgroups share the same queries.
+#: Tiles of attention_matrix: head_dim, and subgroups that share the same queries.
 _MATRIX_TILES = ((64, 1), (64, 2), (32, 1), (128, 1))
-#: Kinds of masks of the kernel that takes them.
+#: Kinds of masks and their codes.
 MASK_CODES: Codes = {"": 0, "float": 1, "bool": 2}
 
 
 def _tiled(suffix: str = "") -> tuple[Variant, ...]:
-    """Those of attention_tiled, by their head_dim and queries."""
+    """Return the variants of attention_tiled, named by head_dim and queries."""
     return tuple(
         Variant(
             f"{head_dim}x{rows}",
@@ -67,7 +66,7 @@ def _tiled(suffix: str = "") -> tuple[Variant, ...]:
 
 
 def _matrix() -> tuple[Variant, ...]:
-    """Those of attention_matrix, of 4 subgroups with 16 queries each."""
+    """Return the variants of attention_matrix, with 4 subgroups of 16 queries each."""
     return tuple(
         Variant(
             f"matrix {head_dim}x{64 // split}",
@@ -84,7 +83,7 @@ def _matrix() -> tuple[Variant, ...]:
 
 _GENERAL = Variant("general", "attention", workgroup_bytes=12_672, threads=256)
 
-#: A CPU gains nothing from tiles in registers, and takes seconds to compile them.
+#: Register tiles do not help a CPU and take seconds to compile.
 _ON_A_CPU = {
     f"{head_dim} {rows}{causal}": "general"
     for head_dim in (32, 64, 128)
@@ -146,7 +145,7 @@ FAMILY = KernelFamily(
                 for head_dim, queries, lanes, rows in _TILES
                 for halves in (0, 1)
             },
-            cost=_work,  # as if of float32
+            cost=_work,  # counted as for float32
         ),
         Kernel(
             "attention_matrix",
@@ -162,11 +161,11 @@ FAMILY = KernelFamily(
             cost=_work_of_halves,
         ),
     ),
-    # Traits: a tile's head_dim and queries.
+    # Traits: the head_dim and queries of a tile.
     operations=(
-        # The last one is for every head_dim, and for masks.
+        # The last variant supports every head_dim, and masks.
         Operation("attention", (*_tiled(), _GENERAL), _PICKS),
-        # The last one stands for doing it in float32.
+        # The last variant stands for the computation in float32.
         Operation(
             "attention_f16",
             (*_matrix(), *_tiled(" f16"), _GENERAL),

@@ -1,4 +1,4 @@
-"""Rows of a matrix by their indices."""
+"""Lookup of matrix rows by index."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from browsergpu.kernels.base.build import Build
 from browsergpu.kernels.base.family import Kernel, KernelFamily, bindings
 
 _THREADS = 256
-#: The words that stand for a row that is not there; 0 for whole numbers.
+#: The words of a row whose index is out of range, by dtype; 0 for integers.
 MISSING = {DType.F32: unpack("<I", pack("<f", float("nan")))[0], DType.F16: 0x7E007E00}
 
 
@@ -26,8 +26,11 @@ def look_up(
     entries: int,
     dtype: DType,
 ) -> None:
-    """y[r] = weight[indices[r]], rows of whole words, which hold elements of ``dtype``; indices are
-    int32, no size is 0, and y is neither of the others."""
+    """Add y[r] = weight[indices[r]].
+
+    Rows are whole words with elements of ``dtype``, and indices are int32. No size may be 0, and y
+    must be a different buffer from the others.
+    """
     vectors = words % 4 == 0
     elements = words // 4 if vectors else words
     build.dispatch(

@@ -1,4 +1,7 @@
-"""Filters of float32 images [height, width, channels] in 0..1. No output is the input."""
+"""Filters of float32 images [height, width, channels] with values in 0..1.
+
+The output must be a different buffer from the input.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ from browsergpu.gpu.program import Slot
 from browsergpu.kernels.base.build import Build
 from browsergpu.kernels.base.family import Codes, Kernel, KernelFamily, bindings, by_code
 
-#: The filters of :func:`point` and of :func:`stencil`.
+#: Codes of the filters of :func:`point` and :func:`stencil`.
 POINT_CODES: Codes = {
     "grayscale": 0,
     "threshold": 1,
@@ -21,12 +24,16 @@ POINT_CODES: Codes = {
 STENCIL_CODES: Codes = {"sharpen": 0, "sobel": 1}
 
 _THREADS = 256
-_SMALLEST_SIGMA = 1e-15  # even far above, neighbours weigh nothing; its exponent fits float32
+_SMALLEST_SIGMA = (
+    1e-15  # far above it, neighbours already have no weight; its exponent fits float32
+)
 
 
 def point(build: Build, x: Slot, y: Slot, op: str, pixels: int, channels: int) -> None:
-    """grayscale, threshold, brightness, contrast or invert, whose amount comes when the program
-    runs."""
+    """Add grayscale, threshold, brightness, contrast or invert.
+
+    The amount is passed when the program runs.
+    """
     grid = fold(blocks(pixels, _THREADS))
     build.dispatch("pixel", op, grid, (x, y), pixels, channels, open=True)
 
@@ -40,7 +47,7 @@ def stencil(
     width: int,
     channels: int,
 ) -> None:
-    """sharpen or sobel, whose amount comes when the program runs."""
+    """Add sharpen or sobel. The amount is passed when the program runs."""
     grid = fold(blocks(height * width, _THREADS))
     build.dispatch("stencil", op, grid, (x, y), height, width, channels, open=True)
 
@@ -54,7 +61,7 @@ def gaussian_blur(
     channels: int,
     sigma: float,
 ) -> None:
-    """A Gaussian of standard deviation sigma pixels, cut at radius ceil(3 sigma)."""
+    """Add a Gaussian blur with standard deviation ``sigma`` in pixels and radius ceil(3 sigma)."""
     radius = ceil(3 * sigma)
     exponent = -1.0 / (2.0 * max(sigma, _SMALLEST_SIGMA) ** 2)
     norm = 1.0 / sum(exp(t * t * exponent) for t in range(-radius, radius + 1))

@@ -1,1 +1,1 @@
-"""Sorting, searching, running sums and selection."""
+"""Sorting, searching, scans and selection."""

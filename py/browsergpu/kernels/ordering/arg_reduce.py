@@ -1,4 +1,4 @@
-"""Where the largest or smallest element along an axis is."""
+"""Positions of the largest or smallest elements along an axis."""
 
 from __future__ import annotations
 
@@ -32,10 +32,11 @@ def arg_reduce(
     *,
     smallest: bool,
 ) -> None:
-    """y[o, i] = the first j where x[o, j, i] is the largest, or the smallest; NaN is more extreme
-    than all else. ``extents`` are [outer, length, inner] of x, none of them 0; y is not x.
+    """Add y[o, i] = the first j for which x[o, j, i] is the largest or smallest.
 
-    Elements are words, as ``sort.key_of`` says, made from ``dtype``; y has whole numbers.
+    NaN counts as the extreme. Elements are words with the type of ``sort.key_of(dtype)``, and y has
+    integers. ``extents`` are [outer, length, inner] of x, none of them 0. y must be a different
+    buffer from x.
     """
     outer, length, inner = extents
     flip = _FLIP if smallest else 0

@@ -1,4 +1,4 @@
-"""Where a mask is true."""
+"""Positions of the true elements of a mask."""
 
 from __future__ import annotations
 
@@ -9,13 +9,16 @@ from browsergpu.kernels.base.build import Build
 from browsergpu.kernels.base.family import READ, WRITE, Binding, Kernel, KernelFamily, bindings
 from browsergpu.kernels.ordering.scan import scan
 
-_TILE = 2048  # words of the mask that a workgroup takes
+_TILE = 2048  # words of the mask per workgroup
 
 
 def true_places(build: Build, mask: Slot, indices: Slot, count: Slot, n: int) -> None:
-    """The first words of indices = the i < n of which word i of the mask is not 0, in their order;
-    count, one word, = how many. The words of indices behind them stay. indices has room for n, is
-    neither of the others, and n is not 0."""
+    """Write the ascending positions i < n of nonzero words of a mask, and their count.
+
+    The positions are the first words of ``indices``; its other words keep their values. ``count``
+    has one word. ``indices`` must have room for n words and be a different buffer from the others.
+    n must not be 0.
+    """
     tiles = blocks(n, _TILE)
     counts, before = build.temporary(4 * tiles), build.temporary(4 * tiles)
     build.dispatch("compact_counts", "", fold(tiles), (mask, counts), n, tiles)
@@ -42,7 +45,7 @@ FAMILY = KernelFamily(
             "compact.wgsl",
             bindings("mask", "before", "indices", "count", written=2),
             _PARAMS,
-            # Of the indices, which are at most as many, only the GPU knows how many there are.
+            # Only the GPU knows how many indices it writes, so they do not count.
             cost=lambda f: (0.0, 4 * (f["n"] + f["tiles"])),
         ),
     )

@@ -1,4 +1,4 @@
-"""Running sums, products and extremes along an axis."""
+"""Cumulative sums, products and extremes along an axis."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from browsergpu.kernels.base.family import (
     by_code,
 )
 
-#: The kernels' functions; :func:`function_of` says which one does what.
+#: Codes of the kernels' functions. :func:`function_of` selects one.
 CODES: Codes = {
     "sum": 0,
     "prod": 1,
@@ -36,12 +36,12 @@ CODES: Codes = {
     "wide_sum": 10,
     "wide_prod": 11,
 }
-#: Those of whole numbers of two words.
+#: Functions of 64-bit integers.
 WIDE = ("wide_sum", "wide_prod")
-#: Those whose results are float32.
+#: Functions with float32 results.
 FLOAT_SCANS = ("sum", "prod", "max", "min")
 
-#: Bits of what changes nothing. A sum's is -0, to which -0 can be added; see :func:`scan`.
+#: Bits of the identity elements. For a sum it is -0, which leaves -0 unchanged; see :func:`scan`.
 _IDENTITIES = {
     "sum": 0x8000_0000,
     "prod": 0x3F80_0000,
@@ -57,12 +57,12 @@ _IDENTITIES = {
     "wide_prod": 1,
 }
 _THREADS = 256
-_ITEMS = 8  # words of a row that a thread takes
-_COLUMN_CHUNK = 32  # elements of a column that it takes, one after the other
+_ITEMS = 8  # words of a row per thread
+_COLUMN_CHUNK = 32  # elements of a column that a thread reads in order
 
 
 def function_of(op: str, dtype: DType) -> str:
-    """The kernels' name of sum, prod, max or min of a dtype that takes words; bool is u32."""
+    """Return the function for sum, prod, max or min of a dtype stored in words; bool is u32."""
     if dtype is DType.F32:
         return op
     if op in ("sum", "prod"):
@@ -80,11 +80,21 @@ def scan(
     exclusive: bool = False,
     initial: bool = False,
 ) -> None:
-    """y[o, j, i] = the combination of x[o, k, i] over k <= j, or k < j where ``exclusive``.
+    """Add y[o, j, i] = the combination of x[o, k, i] over k <= j, or k < j if ``exclusive``.
 
-    ``extents`` are [outer, length, inner] of x, and of y, which has one more along the axis where
-    ``initial`` (and then is exclusive). y is not x and has elements. ``function`` is one of CODES.
-    Of nothing, a sum is 0, a product 1, a maximum the smallest value there is.
+    Parameters
+    ----------
+    function : str
+        One of CODES.
+    extents : tuple of int
+        [outer, length, inner] of x.
+    initial : bool
+        Whether y has one more element along the axis. The scan is then exclusive.
+
+    Notes
+    -----
+    y must have elements and be a different buffer from x. An empty combination is 0 for a sum, 1
+    for a product, and the smallest value of the type for a maximum.
     """
     identity = _IDENTITIES[function]
     if function == "sum" and (exclusive or initial):
@@ -111,7 +121,7 @@ def _add(
     chunk = lanes * own if rows else _COLUMN_CHUNK
     chunks = blocks(results, chunk)
     outputs = outer * chunks * inner
-    each = _THREADS // lanes  # chunks of a workgroup
+    each = _THREADS // lanes  # chunks per workgroup
     fields = (outer, length, inner, results, chunk, chunks, lanes, exclusive, identity)
     before = x
     if chunks > 1:

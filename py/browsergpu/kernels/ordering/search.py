@@ -1,4 +1,4 @@
-"""Where values belong among sorted elements."""
+"""Insertion points of values among sorted elements."""
 
 from __future__ import annotations
 
@@ -14,9 +14,12 @@ from browsergpu.kernels.ordering.sort import CODES, key_of
 def search(
     build: Build, ordered: Slot, values: Slot, y: Slot, dtype: DType, n: int, m: int, *, right: bool
 ) -> None:
-    """y[i] = the number of the n ordered elements that are less than values[i], for i < m, or where
-    ``right`` at most values[i]; y is neither of the others, m is not 0. NaN are equal and larger
-    than all else. Elements are words, as ``sort.key_of`` says; y has whole numbers."""
+    """Add y[i] = the number of the n sorted elements that are less than values[i], for i < m.
+
+    With ``right``, elements equal to values[i] count too. NaN are equal to each other and larger
+    than all else. Elements are words with the type of ``sort.key_of(dtype)``, and y has integers. m
+    must not be 0. y must be a different buffer from the others.
+    """
     grid = fold(blocks(m, build.facts.workgroup_sizes.elementwise))
     build.dispatch("search", key_of(dtype), grid, (ordered, values, y), n, m, right)
 

@@ -1,4 +1,4 @@
-"""The sums of rows that go to the same place."""
+"""Sums of rows with the same destination."""
 
 from __future__ import annotations
 
@@ -8,13 +8,15 @@ from browsergpu.gpu.program import Slot
 from browsergpu.kernels.base.build import Build
 from browsergpu.kernels.base.family import Kernel, KernelFamily, bindings
 
-#: Rows that one thread adds in a dispatch.
+#: Rows that one thread adds per dispatch.
 _AT_ONCE = 64
 
 
 def segment_sum(build: Build, places: Slot, values: Slot, y: Slot, n: int, width: int) -> None:
-    """y[places[r]] += values[r] for rows of ``width`` float32, r < n; the places, uint32, rise.
-    Always in the same order. The values are overwritten; neither size is 0."""
+    """Add y[places[r]] += values[r] for r < n rows of ``width`` float32, in a fixed order.
+
+    The uint32 places must be sorted. The values are overwritten. Neither size may be 0.
+    """
     grid = fold(blocks(n * width, build.facts.workgroup_sizes.elementwise))
     inner = 1
     while True:

@@ -1,4 +1,4 @@
-"""Stable sorting of rows, and the places of their elements in order."""
+"""Stable sort and argsort of rows."""
 
 from __future__ import annotations
 
@@ -22,27 +22,27 @@ from browsergpu.kernels.base.family import (
 )
 from browsergpu.kernels.ordering.scan import scan
 
-#: The types of what is compared.
+#: Types of the comparison.
 CODES: Codes = {DType.F32: 0, DType.I32: 1, DType.U32: 2}
 
-_SLOTS = 1024  # elements that a workgroup can sort by itself
-_TILE = 2048  # elements that it takes of a longer row in one pass
+_SLOTS = 1024  # elements that a workgroup can sort alone
+_TILE = 2048  # elements of a longer row per workgroup and pass
 _DIGITS = 256
 _FLIP = 0xFFFF_FFFF
-#: Where in a key the digits begin that tell elements apart.
+#: First bits of the digits of a key.
 _SHIFTS = (0, 8, 16, 24)
-#: … of elements that have become words: f32 of a float16 differ from the 13th bit on.
+#: The same for elements stored in words: an f32 from a float16 differs only from bit 13 on.
 _SHORT = {DType.F16: (8, 16, 24), DType.U8: (0,), DType.BOOL: (0,)}
 
 
 def sort(
     build: Build, x: Slot, y: Slot, dtype: DType, rows: int, length: int, *, descending: bool
 ) -> None:
-    """y = the rows of x, [rows, length], in order; y is not x, no size is 0.
+    """Add y = x with sorted rows, for x of [rows, length].
 
-    Elements are words, as :func:`key_of` says, made from ``dtype``. Equal elements keep their
-    order, also where ``descending``; NaN are equal and larger than all else, zeros of both signs
-    are equal.
+    The sort is stable, also if ``descending``. NaN are equal to each other and larger than all
+    else. Zeros of both signs are equal. Elements are words with the type of ``key_of(dtype)``. No
+    size may be 0, and y must be a different buffer from x.
     """
     if length <= _SLOTS:
         _small(build, x, y, dtype, rows, length, descending, False)
@@ -65,7 +65,7 @@ def sort(
 def argsort(
     build: Build, x: Slot, y: Slot, dtype: DType, rows: int, length: int, *, descending: bool
 ) -> None:
-    """y = where in its row of x each element of :func:`sort` is, as whole numbers."""
+    """Add y = the positions within the rows of x of the elements that :func:`sort` returns."""
     if length <= _SLOTS:
         _small(build, x, y, dtype, rows, length, descending, True)
         return
@@ -90,7 +90,7 @@ def argsort(
 
 
 def key_of(dtype: DType) -> DType:
-    """As which words the elements of a dtype are compared."""
+    """Return the type of the words in which elements of a dtype are compared."""
     if dtype.is_float:
         return DType.F32
     return DType.I32 if dtype is DType.I32 else DType.U32
@@ -114,7 +114,7 @@ def _small(
 
 
 def _starts(build: Build, x: Slot, dtype: DType, fields: tuple[int, ...]) -> Slot:
-    """A temporary of where in its row each tile's first element of each digit goes."""
+    """Return a temporary with the position of each tile's first element of each digit."""
     rows, _length, tiles, *_ = fields
     counts = build.temporary(4 * rows * _DIGITS * tiles)
     starts = build.temporary(4 * rows * _DIGITS * tiles)

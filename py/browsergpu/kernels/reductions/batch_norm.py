@@ -1,4 +1,4 @@
-"""Batch normalisation."""
+"""Batch normalization."""
 
 from __future__ import annotations
 
@@ -24,8 +24,11 @@ def normalise(
     *,
     halves: bool = False,
 ) -> None:
-    """y = (x - mean) / sqrt(variance + eps) * gamma + beta for x of [N, C, inner] with C values of
-    each, all float32, or all float16 (``halves``); y is none of the others, no extent is 0."""
+    """Add y = (x - mean) / sqrt(variance + eps) * gamma + beta for x of [N, C, inner].
+
+    The others have C values each. All are float32, or float16 if ``halves``. y must be a different
+    buffer from the others, and no extent may be 0.
+    """
     images, channels, inner = shape
     n = images * channels * inner
     kernel, each = "batch_norm", 1
@@ -47,9 +50,11 @@ def statistics(
     shape: tuple[int, int, int],
     momentum: float,
 ) -> None:
-    """mean and (biased) variance = those of each channel of x, of [N, C, inner]; the running ones
-    move towards them by ``momentum``, with the unbiased variance. All five are different buffers;
-    a channel has at least two elements."""
+    """Compute the mean and biased variance of each channel of x of [N, C, inner].
+
+    The running statistics move towards them by ``momentum``, with the unbiased variance. All five
+    buffers must be different, and a channel must have at least two elements.
+    """
     images, channels, inner = shape
     count = images * inner
     steps = reduction_steps(shape, (0, 2))

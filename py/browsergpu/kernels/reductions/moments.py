@@ -1,4 +1,4 @@
-"""Mean and variance in one stable pass over the elements."""
+"""Mean and variance in one numerically stable pass."""
 
 from __future__ import annotations
 
@@ -38,7 +38,10 @@ class _Pass:
 
 @remembered
 def _passes(outer: int, length: int, inner: int, merges: bool) -> tuple[_Pass, ...]:
-    """One pass, and others that merge its chunks. With ``merges``, the first merges, too."""
+    """Return a pass over the elements, and the passes that merge its chunks.
+
+    With ``merges``, the first pass merges moments too.
+    """
     passes = []
     while True:
         if merges:
@@ -57,9 +60,11 @@ def _passes(outer: int, length: int, inner: int, merges: bool) -> tuple[_Pass, .
 
 
 def moments(build: Build, x: Slot, steps: Sequence[tuple[int, int, int]]) -> Slot:
-    """A temporary of (count, pivot, mean less pivot, sum of squared deviations) for each output of
-    the steps [outer, length, inner] -> [outer, inner], of which there is at least one; no size is
-    0."""
+    """Return a temporary of (count, pivot, mean - pivot, sum of squared deviations) per output.
+
+    The steps reduce [outer, length, inner] to [outer, inner]. There is at least one, and no size is
+    0.
+    """
     return _add(build, x, steps, None, 0.0)
 
 
@@ -70,7 +75,7 @@ def variance(
     steps: Sequence[tuple[int, int, int]],
     ddof: float,
 ) -> None:
-    """y = the variance of x over the steps' axes; y is not x."""
+    """Add y = the variance of x over the steps' axes. y must be a different buffer from x."""
     count = 1
     for _, length, _ in steps:
         count *= length
@@ -79,8 +84,7 @@ def variance(
 
 
 def chunk_moments(build: Build, x: Slot, rows: int, length: int) -> tuple[Slot, Cut]:
-    """The moments of each chunk of rows, a temporary of [rows, chunks] quadruples, and how the rows
-    are cut."""
+    """Return the moments of each chunk of rows, [rows, chunks] quadruples, and the division."""
     first = _passes(rows, length, 1, False)[0].cut
     found = build.temporary(_BYTES * first.outputs)
     grid = fold(first.workgroups)
@@ -95,7 +99,7 @@ def _add(
     y: Slot | None,
     scale: float,
 ) -> Slot:
-    """The moments in a temporary, or the variances in y."""
+    """Return the moments in a temporary, or write the variances to y."""
     parts = [part for i, step in enumerate(steps) for part in _passes(*step, i > 0)]
     source = x
     for part in parts:

@@ -1,1 +1,1 @@
-"""WGSL files: loading, joining and reading their declarations."""
+"""WGSL files: loading, joining and parsing of declarations."""

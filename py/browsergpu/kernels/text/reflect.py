@@ -1,7 +1,7 @@
-"""Reads from WGSL source what must be known to dispatch it: entry points and bindings.
+"""Parser for the entry points and bindings of WGSL source.
 
-Understands declarations only, with attributes in any order and comments anywhere; the browser's
-compiler does the rest. https://www.w3.org/TR/WGSL/
+It understands only declarations, with attributes in any order and comments anywhere. The browser's
+compiler checks everything else. Specification: https://www.w3.org/TR/WGSL/
 """
 
 from __future__ import annotations
@@ -17,15 +17,22 @@ _VARIABLE = re.compile(
     r"\s*(?P<name>\w+)"
 )
 _FUNCTION = re.compile(_ATTRIBUTES + r"\bfn\s+(?P<name>\w+)\s*\(")
-_DIGITS = r"(0[xX][0-9a-fA-F]{1,99}|0|[1-9][0-9]{0,99})[iu]?"  # Python has a limit to them, too
+_DIGITS = r"(0[xX][0-9a-fA-F]{1,99}|0|[1-9][0-9]{0,99})[iu]?"  # limited as in Python
 _NUMBER = rf"\(\s*{_DIGITS}\s*,?\s*\)"
 
 
 @dataclass(frozen=True)
 class Resource:
-    """A resource that the shader declares: group and binding, None where they are no plain
-    numbers, and its kind: ``r`` for a storage buffer that is only read, ``w`` for one that is
-    written too, ``u`` for a uniform buffer, ``?`` for what is no buffer (textures, samplers)."""
+    """A resource that the shader declares.
+
+    Attributes
+    ----------
+    group, binding : int or None
+        None if the attribute is not a literal number.
+    kind : str
+        ``r`` for a read-only storage buffer, ``w`` for a read-write one, ``u`` for a uniform
+        buffer, ``?`` for anything else (textures, samplers).
+    """
 
     name: str
     group: int | None
@@ -35,7 +42,7 @@ class Resource:
 
 @dataclass(frozen=True)
 class EntryPoint:
-    """A compute entry point. The workgroup size holds None where it is no plain number."""
+    """A compute entry point. A workgroup size that is not a literal number is None."""
 
     name: str
     workgroup_size: tuple[int | None, int | None, int | None]
@@ -43,7 +50,7 @@ class EntryPoint:
 
 @dataclass(frozen=True)
 class Reflection:
-    """What a shader declares."""
+    """The declarations of a shader."""
 
     entry_points: tuple[EntryPoint, ...]
     resources: tuple[Resource, ...]
@@ -51,7 +58,7 @@ class Reflection:
 
 
 def without_comments(source: str) -> str:
-    """The source with each comment replaced by a space; block comments nest."""
+    """Return the source with each comment replaced by a space. Block comments nest."""
     kept = []
     depth = start = at = 0
     while mark := _COMMENT_MARK.search(source, at):
@@ -67,7 +74,7 @@ def without_comments(source: str) -> str:
         elif depth == 0:
             kept.append(source[start : mark.start()])
             start = at
-        else:  # in a block comment, // means nothing
+        else:  # // has no meaning inside a block comment
             at = mark.start() + 2
     if depth == 0:
         kept.append(source[start:])
@@ -75,7 +82,7 @@ def without_comments(source: str) -> str:
 
 
 def reflect(source: str) -> Reflection:
-    """The compute entry points and resources that WGSL source declares, in their order."""
+    """Return the compute entry points and resources of WGSL source, in source order."""
     text = without_comments(source)
     resources = []
     uses_immediates = False

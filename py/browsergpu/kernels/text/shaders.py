@@ -1,21 +1,24 @@
-"""Loads WGSL files and makes the few changes to their text that WGSL cannot express itself.
+"""Loader and preprocessor of WGSL files.
 
-What several files share stands in ``shaders/lib/``. A line ``//#include lib/halves.wgsl`` brings a
-file of it in, once, however often it is asked for; files of the library may include others. The
-included text follows after the file's own, as the order of declarations means nothing in WGSL, so
-that all lines keep their numbers: :func:`sections` tells where each file begins. ``lib/math/`` has
-NumPy's elementwise functions, ``fn np_sin(v: vec4f) -> vec4f`` and so on, for kernels whose text is
-put together by a program.
+Shared code is in ``shaders/lib/``. The line ``//#include lib/halves.wgsl`` includes such a file
+once, even if several files ask for it. Library files may include others. Included text follows the
+file's own text, because WGSL declarations may come in any order. Line numbers therefore do not
+change, and :func:`sections` tells where each file begins. ``lib/math/`` has NumPy's elementwise
+functions, such as ``fn np_sin(v: vec4f) -> vec4f``, for generated kernels.
 
-A file's parameters are declared by the line ``PARAMETERS``; where the browser has immediates, that
-line becomes an immediate of the same name and type, which costs no buffer. Everything else that
-varies is an ``override`` constant, set when the pipeline is made; but those that size workgroup
-arrays are written into the text as ``const``, since Safari is said to fail silently on arrays
-sized by an override. The lines from ``//#if NAME`` to ``//#endif`` are left empty where that
-constant is set to 0: for code that costs registers even where it never runs, and for alternatives,
-of which one is left (``lib/numbers.wgsl``). The lines from ``//#repeat NAME 16`` to ``//#end`` come
-16 times, with NAME as 0 to 15, on the first one's line: a loop that compilers do not unroll. These
-changes keep the numbers of the lines, too.
+The line ``PARAMETERS`` declares a file's parameters. If the browser has immediates, the line
+becomes an immediate of the same name and type, which needs no buffer. Everything else that varies
+is an ``override`` constant, which is set when the pipeline is created. Overrides that size
+workgroup arrays are written into the text as ``const``, since Safari is said to fail silently on
+arrays sized by an override.
+
+Two directives change the text and keep its line numbers:
+
+- ``//#if NAME`` to ``//#endif``: the lines are blanked if that constant is 0. It removes code that
+  costs registers even if it never runs, and selects one of several alternatives
+  (``lib/numbers.wgsl``).
+- ``//#repeat NAME 16`` to ``//#end``: the lines are repeated 16 times on the first line, with NAME
+  as 0 to 15. It replaces loops that compilers do not unroll.
 """
 
 from __future__ import annotations
@@ -30,7 +33,7 @@ PARAMETERS = "@group(1) @binding(0) var<uniform> params: Params;"
 _IMMEDIATES = "var<immediate> params: Params;"
 
 _INCLUDE = re.compile(r"^//#include (.+)$", re.MULTILINE)
-# Declarations begin their lines, a test sees to it.
+# Declarations begin their lines; a test checks it.
 _WORKGROUP_TYPE = re.compile(r"^var<workgroup> \w+: ([^;]+);", re.MULTILINE)
 _ONLY_IF = re.compile(r"^[ \t]*//#if (\w+)\n.*?^[ \t]*//#endif\n", re.MULTILINE | re.DOTALL)
 _REPEAT = re.compile(
@@ -42,7 +45,7 @@ _NAME = re.compile(r"[A-Za-z_]\w*")
 
 @cache
 def directory() -> Path:
-    """Where the shader files are: inside the wheel, or at the top of a source checkout."""
+    """Return the folder of shader files, inside the wheel or at the top of a source checkout."""
     package = Path(str(files("browsergpu")))
     for place in (package / "shaders", package.parent.parent / "shaders"):
         if place.is_dir():
@@ -52,13 +55,13 @@ def directory() -> Path:
 
 @cache
 def load(*names: str) -> str:
-    """The text of ``shaders/<name>``, of all of them, with what they include: each file once."""
+    """Return the text of ``shaders/<name>`` for all names and their includes, each file once."""
     return "".join(map(_read, _files(*names)))
 
 
 @cache
 def sections(name: str) -> tuple[tuple[str, int], ...]:
-    """The files that :func:`load` joins, each with the number of its first line there."""
+    """Return the files that :func:`load` joins, each with the number of its first line."""
     begins, line = [], 1
     for file in _files(name):
         begins.append((file, line))
@@ -68,7 +71,7 @@ def sections(name: str) -> tuple[tuple[str, int], ...]:
 
 @cache
 def _files(*names: str) -> tuple[str, ...]:
-    """The files, and those that they include."""
+    """Return the files and everything that they include."""
     files = [*names]
     for file in files:
         for included in _INCLUDE.findall(_read(file)):
@@ -84,9 +87,10 @@ def _read(name: str) -> str:
 def to_compile(
     name: str, constants: Mapping[str, int], *, immediates: bool
 ) -> tuple[str, dict[str, int]]:
-    """What a pipeline of ``shaders/<name>`` with these override constants is made from: the text,
-    with its parameters as ``immediates`` or as a uniform buffer, and the constants that are left
-    to be set."""
+    """Return the text and the remaining constants for a pipeline of ``shaders/<name>``.
+
+    ``immediates`` selects immediates or a uniform buffer for the parameters.
+    """
     written = _sizing(name)
 
     def as_const(found: re.Match[str]) -> str:
@@ -107,12 +111,12 @@ def to_compile(
 
 
 def _left_out(found: re.Match[str], constants: Mapping[str, int]) -> str:
-    """Lines between ``//#if NAME`` and ``//#endif``, empty where that constant is set to 0."""
+    """Blank the lines between ``//#if NAME`` and ``//#endif`` if the constant is 0."""
     return found[0] if constants.get(found[1], 1) else "\n" * found[0].count("\n")
 
 
 def _written_out(found: re.Match[str]) -> str:
-    """Lines between ``//#repeat NAME n`` and ``//#end``, n times on one line."""
+    """Repeat the lines between ``//#repeat NAME n`` and ``//#end`` n times on one line."""
     name, times, lines = found.groups()
     one = " ".join(line.strip() for line in lines.splitlines())
     all_of_them = (re.sub(rf"\b{name}\b", f"{i}u", one) for i in range(int(times)))
@@ -120,16 +124,16 @@ def _written_out(found: re.Match[str]) -> str:
 
 
 def with_immediates(source: str) -> str:
-    """The same shader with its parameters as immediates.
+    """Return the shader with its parameters as immediates.
 
-    WGSL asks for no ``requires immediate_address_space``, and naga does not know that name.
+    WGSL does not need ``requires immediate_address_space``, and naga does not know that name.
     """
     return source.replace(PARAMETERS, _IMMEDIATES)
 
 
 @cache
 def _sizing(name: str) -> frozenset[str]:
-    """The overrides of a file that the sizes of its workgroup arrays depend on."""
+    """Return the overrides that determine the sizes of a file's workgroup arrays."""
     source = load(name)
     values = {found["name"]: found["value"] for found in _OVERRIDE.finditer(source)}
     found: set[str] = set()

@@ -1,7 +1,7 @@
-"""Where the floats stand in the memory of a WGSL variable.
+"""Positions of floats in the memory of a WGSL variable.
 
-Knows the types that buffers can hold, by the rules of https://www.w3.org/TR/WGSL/#memory-layouts:
-numbers, vectors, matrices, arrays, structs and aliases of them.
+It knows the types that buffers can hold: numbers, vectors, matrices, arrays, structs and aliases.
+The rules are those of https://www.w3.org/TR/WGSL/#memory-layouts.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from browsergpu.kernels.text.reflect import without_comments
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-# A memory layout is a text of one letter for each two bytes: the two halves of a float32, a
-# float16, or anything else.
+# A memory layout is a string with one letter per two bytes: the two halves of a float32, a float16,
+# or anything else.
 _F32, _F16, _OTHER = "Ff", "h", "."
 _NUMBERS = {"f32": _F32, "i32": _OTHER * 2, "u32": _OTHER * 2, "f16": _F16}
 _SHORT = {"f": "f32", "h": "f16", "i": "i32", "u": "u32"}
@@ -33,15 +33,19 @@ _WHOLE = re.compile(r"(0[xX][0-9a-fA-F]+|[0-9]+)[iu]?")
 
 @dataclass(frozen=True, slots=True)
 class Floats:
-    """Which of a buffer's bytes are floats: a layout of its beginning, and one that is repeated
-    from there to its end. Both are empty where it holds none, or where that is not known."""
+    """Positions of floats in a buffer: a layout of its head, then one that repeats to its end.
+
+    Both are empty if the buffer holds no floats or its type is unknown.
+    """
 
     head: str = ""
     repeated: str = ""
 
     def are_nan(self, contents: npt.NDArray[np.uint8], nbytes: int) -> npt.NDArray[np.bool_]:
-        """Of each float within the first ``nbytes``, in their order, whether it is NaN.
-        ``contents`` are whole words."""
+        """Return for each float within the first ``nbytes`` whether it is NaN.
+
+        ``contents`` must be whole words.
+        """
         places = nbytes // 2
         alone = "" if self.head else self.repeated
         if alone and not alone.replace(_F32, ""):
@@ -66,12 +70,15 @@ F16 = Floats(repeated=_F16)
 
 
 class _UnknownTypeError(Exception):
-    """A type that is not understood, or that no buffer can hold."""
+    """A type that is unknown or that no buffer can hold."""
 
 
 def floats_of(source: str, variable: str) -> Floats:
-    """Where the floats of a module's variable stand; none where its type is not understood, such
-    as an array within a struct whose length is an expression."""
+    """Return the positions of floats in a module's variable.
+
+    The result is empty if the type is not understood, such as a struct with an array whose length
+    is an expression.
+    """
     text = without_comments(source)
     found = re.search(rf"\bvar\s*<[^>]*>\s*{variable}\s*:\s*([^;]+);", text)
     if found is None:
@@ -86,7 +93,7 @@ def floats_of(source: str, variable: str) -> Floats:
 
 
 class _Types:
-    """The types of one module. A type's layout goes with its alignment in bytes."""
+    """The types of one module. Methods return a layout and its alignment in bytes."""
 
     def __init__(self, text: str) -> None:
         self._aliases = dict(re.findall(r"\balias\s+(\w+)\s*=\s*([^;]+);", text))
@@ -98,7 +105,7 @@ class _Types:
         )
 
     def of_variable(self, name: str) -> tuple[str, str]:
-        """The layout of a variable's beginning, and of what is repeated up to its buffer's end."""
+        """Return the layout of a variable's head, and the layout that repeats after it."""
         kind, arguments = self._resolved(name)
         if kind == "array":
             return "", self._element(arguments[0])
@@ -108,7 +115,7 @@ class _Types:
         return self._plain(name)[0], ""
 
     def _plain(self, name: str) -> tuple[str, int]:
-        """A type of known size."""
+        """Return the layout of a type of known size."""
         kind, arguments = self._resolved(name)
         if kind in _NUMBERS:
             return _NUMBERS[kind], 2 * len(_NUMBERS[kind])
@@ -135,12 +142,11 @@ class _Types:
         return length * layout, (2 if length == 2 else 4) * align
 
     def _element(self, name: str) -> str:
-        """An array's element, with what is between it and the next one."""
+        """Return the layout of an array's element, with padding up to the next one."""
         return _padded(*self._plain(name))
 
     def _members(self, struct: str) -> tuple[str, int, str]:
-        """A struct's layout, its alignment, and the layout of its last member's elements where
-        that is an array up to the buffer's end."""
+        """Return a struct's layout and alignment, and the layout that repeats at its end."""
         layout, most = "", 1
         members = _parts(self._structs[struct])
         for member in members:
@@ -166,7 +172,7 @@ class _Types:
         return otherwise if found is None else self._whole(found[1])
 
     def _whole(self, text: str) -> int:
-        """A number that is written out, or a constant of one."""
+        """Return the value of a literal or of a constant that is one."""
         text = text.strip().rstrip(",").strip()
         found = _WHOLE.fullmatch(self._constants.get(text, text))
         if found is None or len(found[1]) > 12:
@@ -174,7 +180,7 @@ class _Types:
         return int(found[1], 16 if found[1][:2] in ("0x", "0X") else 10)
 
     def _resolved(self, name: str) -> tuple[str, list[str]]:
-        """A type's name and what stands in its template list, behind any aliases."""
+        """Resolve aliases and return a type's name and its template arguments."""
         for _ in range(len(self._aliases) + 1):
             found = _TEMPLATED.fullmatch(name.strip())
             if found is None:
@@ -191,7 +197,7 @@ def _padded(layout: str, align: int) -> str:
 
 
 def _parts(text: str) -> list[str]:
-    """What commas part, but for those within brackets."""
+    """Split at commas, except within brackets."""
     parts, depth, start = [], 0, 0
     for at, letter in enumerate(text):
         depth += (letter in "<(") - (letter in ">)")

@@ -1,4 +1,4 @@
-"""Measuring, on the user's device, which kernels and which sizes of workgroups are quickest."""
+"""Measurement of the fastest kernel variants and workgroup sizes on the user's device."""
 
 from browsergpu.tools.tuning.tune import (
     Tuning,

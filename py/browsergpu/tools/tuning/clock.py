@@ -1,4 +1,4 @@
-"""Timing work on the GPU, and comparing several ways of doing the same work."""
+"""GPU timing, and comparison of several ways to do the same work."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TypeVar
 from browsergpu.core.showing import Shown
 from browsergpu.gpu.port import Gpu
 
-# The browser rounds timestamps to 100 µs, so what is measured has to last.
+# Browsers round timestamps to 100 µs, so a measurement must be much longer.
 _WORTH_MEASURING = 0.005  # seconds
 _MOST_REPEATS = 128
 _ROUNDS = 3
@@ -19,14 +19,14 @@ T = TypeVar("T")
 
 
 class Clock(Shown):
-    """Seconds that recorded work takes: on the GPU's clock, or else on the wall's."""
+    """Timer of recorded work on the GPU's clock, or on the wall clock."""
 
     def __init__(self, recorder: Gpu, features: Set[str]) -> None:
         self._recorder = recorder
         self.name = "timestamp-query" if "timestamp-query" in features else "wall"
 
     async def time(self, work: Callable[[], None]) -> float:
-        """Seconds from the start of the first dispatch that ``work`` records to the last's end."""
+        """Return the seconds from the start of the first dispatch to the end of the last one."""
         await self._recorder.synchronize()
         if self._recorder.start_timing():
             work()
@@ -40,14 +40,14 @@ class Clock(Shown):
 async def quickest_times(
     clock: Clock, ways: Sequence[T], work: Callable[[T, int], None]
 ) -> dict[T, float]:
-    """Seconds of doing the work once in each way: the best of some rounds, which go over all the
-    ways in turn so that a busy moment does not hit one of them alone.
+    """Return the best seconds of each way over several rounds.
 
-    ``work(way, repeats)`` records the work so many times.
+    Each round measures all ways in turn, so that a busy moment does not affect only one.
+    ``work(way, repeats)`` records the work ``repeats`` times.
     """
     best = dict.fromkeys(ways, float("inf"))
     repeats = dict.fromkeys(ways, 1)
-    for attempt in range(1 + _ROUNDS):  # the first, which compiles, does not count
+    for attempt in range(1 + _ROUNDS):  # the first round compiles and does not count
         for way in ways:
             seconds = await clock.time(partial(work, way, repeats[way]))
             while seconds < _WORTH_MEASURING and repeats[way] < _MOST_REPEATS:

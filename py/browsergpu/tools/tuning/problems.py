@@ -1,4 +1,4 @@
-"""What is measured: the problems that the families of kernels declare."""
+"""The representative problems of all kernel families, which tuning measures."""
 
 from __future__ import annotations
 

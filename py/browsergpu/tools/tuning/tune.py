@@ -1,4 +1,4 @@
-"""Finding the quickest variant of each operation on the user's device, by measuring them."""
+"""Measurement of the fastest variant of each operation on the user's device."""
 
 from __future__ import annotations
 
@@ -26,12 +26,20 @@ from browsergpu.tools.tuning.workgroups import (
 
 @dataclass(frozen=True)
 class Tuning:
-    """What :func:`tune` found. ``print`` shows it as a table.
+    """The result of :func:`tune`. ``print`` shows it as a table.
 
-    ``picks`` names the quickest variant for each operation and size class, ``seconds`` has the
-    best time of each variant that was measured on the class's typical problem. ``clock`` says
-    whether times are the GPU's own ("timestamp-query") or wall time around a wait ("wall"),
-    ``stored`` whether the browser remembers the picks.
+    Attributes
+    ----------
+    picks : dict
+        The fastest variant: operation → size class → variant.
+    seconds : dict
+        The best time of each measured variant: operation → size class → variant → seconds.
+    workgroup_sizes : WorkgroupSizes
+        The device's workgroup sizes.
+    clock : str
+        "timestamp-query" for the GPU's clock, "wall" for wall time around a wait.
+    stored : bool
+        Whether the browser stored the result.
     """
 
     picks: Picks
@@ -57,17 +65,32 @@ def tune(
     operations: Sequence[str] | None = None,
     progress: Progress | None = show_progress,
 ) -> Tuning:
-    """Measures every variant of the operations on this GPU and takes the quickest from now on.
+    """Measure all variants of the operations on this GPU and use the fastest from now on.
 
-    ``device`` is a Device, or a backend or executor that has one; None means the only one that is
-    open. ``operations`` are names of operations that have variants ("gemm", "conv2d" …); all of
-    them by default, and then the sizes of workgroups too. It takes some seconds on a GPU, minutes
-    on a software fallback. ``progress(done, total, what)`` is told how far it is, and what comes
-    next: by default a line of standard error shows it; None tells nobody.
+    It takes some seconds on a GPU, and minutes on a software renderer. The browser stores the
+    result for this site and GPU. Devices opened later, in the page or its workers, start with it.
+    Blocks until done.
 
-    The browser keeps the picks for this site and GPU: devices that are opened later, in the page
-    or its workers, start with them. Waits. Raises InvalidArgument where the device or an
-    operation is not one.
+    Parameters
+    ----------
+    device : Device, backend or executor, optional
+        Defaults to the only open device.
+    operations : sequence of str, optional
+        Operations with variants ("gemm", "conv2d" and so on). Defaults to all of them, and then
+        workgroup sizes are measured too.
+    progress : callable, optional
+        Called as ``progress(done, total, what)``, where ``what`` is the next step. By default, a
+        line of standard error shows the progress. None shows nothing.
+
+    Returns
+    -------
+    Tuning
+        The fastest variants and all times.
+
+    Raises
+    ------
+    InvalidArgument
+        If ``device`` is not open or ambiguous, or an operation is unknown.
     """
     return platform.block_on(tune_async(device, operations, progress), "tune")
 
@@ -77,7 +100,7 @@ async def tune_async(
     operations: Sequence[str] | None = None,
     progress: Progress | None = show_progress,
 ) -> Tuning:
-    """:func:`tune` for callers that cannot block."""
+    """Measure like :func:`tune`, without blocking."""
     target = _device("tune", device)
     chosen = _chosen(target, operations)
     clock = Clock(target.recorder, target.features)
@@ -108,17 +131,19 @@ async def tune_async(
 
 
 def _to_nobody(_done: int, _total: int, _what: str) -> None:
-    """Progress that nobody wants to hear of."""
+    """Ignore the progress."""
 
 
 def forget_tuning(device: Any = None) -> None:
-    """Lets the browser forget what :func:`tune` measured for the device's GPU; the device goes
-    back to what it picks by itself. Waits."""
+    """Delete the stored results of :func:`tune` for the device's GPU. Blocks until done.
+
+    The device uses its tuned defaults again.
+    """
     platform.block_on(forget_tuning_async(device), "forget_tuning")
 
 
 async def forget_tuning_async(device: Any = None) -> None:
-    """:func:`forget_tuning` for callers that cannot block."""
+    """Delete results like :func:`forget_tuning`, without blocking."""
     target = _device("forget_tuning", device)
     target.variants.tuned = {}
     await tuned.save_picks(target.info, None)
@@ -140,7 +165,7 @@ def _device(op: str, given: Any) -> Device:
 
 
 def _chosen(device: Device, operations: Any) -> list[Problem]:
-    """The problems of the named operations that the device has room for."""
+    """Return the problems of the given operations that fit into the device's buffers."""
     known = list(dict.fromkeys(problem.op for problem in problems.PROBLEMS))
     if operations is not None:
         expected = f"names among {', '.join(known)}"
@@ -158,7 +183,7 @@ def _chosen(device: Device, operations: Any) -> list[Problem]:
 
 
 async def _times(device: Device, clock: Clock, problem: Problem) -> dict[str, float]:
-    """Seconds of each variant that can do a problem; none where only one can."""
+    """Return the seconds of each variant that supports a problem, empty if only one does."""
     buffers: list[Allocation] = []
     try:
         for n in problem.elements:
@@ -184,7 +209,7 @@ async def _times(device: Device, clock: Clock, problem: Problem) -> dict[str, fl
 
 
 def _does(device: Device, problem: Problem, name: str, buffers: Sequence[Allocation]) -> bool:
-    """Whether the variant does the problem, rather than leaving it to another."""
+    """Whether a variant computes the problem instead of falling back to another."""
     with device.variants.only(problem.op, name) as forced:
         device.launch("tune", problem.prepare, buffers)
     return forced.was_used

@@ -1,4 +1,4 @@
-"""Finding the workgroup sizes that are quickest on this device, by measuring them."""
+"""Measurement of the fastest workgroup sizes on the user's device."""
 
 from __future__ import annotations
 
@@ -25,11 +25,18 @@ _ELEMENTS = 2**22
 
 @dataclass(frozen=True)
 class WorkgroupTuning:
-    """What :func:`benchmark_workgroup_sizes` found.
+    """The result of :func:`benchmark_workgroup_sizes`.
 
-    ``seconds`` has, for each family of kernels and each size, the best time of one pass over the
-    measured array; ``clock`` says whether it is the GPU's own ("timestamp-query") or wall time
-    around a wait ("wall"); ``stored`` whether the browser remembers ``sizes``.
+    Attributes
+    ----------
+    sizes : WorkgroupSizes
+        The fastest sizes.
+    seconds : dict
+        The best time of one pass over the array, for each kernel family and size.
+    clock : str
+        "timestamp-query" for the GPU's clock, "wall" for wall time around a wait.
+    stored : bool
+        Whether the browser stored ``sizes``.
     """
 
     sizes: WorkgroupSizes
@@ -41,11 +48,29 @@ class WorkgroupTuning:
 def benchmark_workgroup_sizes(
     device: Device, candidates: Sequence[int] = CANDIDATES, elements: int = _ELEMENTS
 ) -> WorkgroupTuning:
-    """Measures elementwise and reduction kernels with each workgroup size, and takes the quickest
-    for all kernels of the device from now on.
+    """Measure elementwise and reduction kernels with each workgroup size and use the fastest.
 
-    The browser keeps the result for this site and GPU: devices that are opened later, in the page
-    or its workers, start with it. Sizes that the device cannot have are left out. Waits.
+    The browser stores the result for this site and GPU. Devices opened later, in the page or its
+    workers, start with it. Blocks until done.
+
+    Parameters
+    ----------
+    device : Device
+        An open device.
+    candidates : sequence of int
+        Powers of two. Sizes that the device does not support are skipped.
+    elements : int
+        Length of the measured array.
+
+    Returns
+    -------
+    WorkgroupTuning
+        The fastest sizes and all times.
+
+    Raises
+    ------
+    InvalidArgument
+        If a candidate is not a power of two, or the device supports none of them.
     """
     return platform.block_on(
         benchmark_workgroup_sizes_async(device, candidates, elements), "benchmark_workgroup_sizes"
@@ -55,7 +80,7 @@ def benchmark_workgroup_sizes(
 async def benchmark_workgroup_sizes_async(
     device: Device, candidates: Sequence[int] = CANDIDATES, elements: int = _ELEMENTS
 ) -> WorkgroupTuning:
-    """:func:`benchmark_workgroup_sizes` for callers that cannot block."""
+    """Measure like :func:`benchmark_workgroup_sizes`, without blocking."""
     op = "benchmark_workgroup_sizes"
     given = checks.dimensions(op, "candidates", candidates, minimum=1)
     for size in given:
@@ -92,13 +117,12 @@ async def benchmark_workgroup_sizes_async(
 
 
 def forget_workgroup_sizes(device: Device) -> None:
-    """Lets the browser forget what was measured for the device's GPU; the device goes back to the
-    defaults. Waits."""
+    """Delete the stored sizes for the device's GPU and use the defaults. Blocks until done."""
     platform.block_on(forget_workgroup_sizes_async(device), "forget_workgroup_sizes")
 
 
 async def forget_workgroup_sizes_async(device: Device) -> None:
-    """:func:`forget_workgroup_sizes` for callers that cannot block."""
+    """Delete sizes like :func:`forget_workgroup_sizes`, without blocking."""
     device.workgroup_sizes = WorkgroupSizes()
     await tuned.save_sizes(device.info, None)
 
@@ -112,7 +136,7 @@ async def _measure(
     y: Allocation,
     n: int,
 ) -> dict[int, float]:
-    """Seconds of one pass over n elements with each size."""
+    """Return the seconds of one pass over n elements with each size."""
 
     def work(size: int, repeats: int) -> None:
         device.workgroup_sizes = replace(device.workgroup_sizes, **{family: size})
