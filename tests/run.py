@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes ready what the tests need and runs them: python3 tests/run.py [--fast | --all] [more]"""
+"""Prepares and runs the tests: python3 tests/run.py [--fast | --all] [pytest arguments]"""
 
 import sys
 from pathlib import Path

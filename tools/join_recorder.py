@@ -1,9 +1,9 @@
-"""Joins the recorder's ES modules into one script when the wheel is built; a hook of hatchling's.
+"""Hatchling build hook that joins the recorder's ES modules into one script.
 
-``recorder.py`` evaluates one text, ``recorder.js``, which is in the wheel in place of the modules
-of ``recorder/``. They become the body of one function, each after those that it imports from, and
-without their lines of import and export: their top-level names share one scope. So no two modules
-may declare the same name, which is checked here, and an import renames nothing.
+The wheel has ``recorder.js`` instead of the modules of ``recorder/``, and ``recorder.py`` evaluates
+it. The modules become the body of one function, each after the modules that it imports. Import and
+export lines are removed, and all top-level names share one scope. Two modules therefore must not
+declare the same name, and imports must not rename. The hook checks both.
 """
 
 import re
@@ -28,7 +28,7 @@ _END = "})\n"
 _IMPORT = re.compile(r'^import \{([^{}]*)\} from "\./([\w-]+\.js)";\n', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:async function|function|const|let|class)\b)", re.MULTILINE)
 _DEFAULT = re.compile(r"^export default (?=\{)", re.MULTILINE)
-# What may begin a top-level statement that declares names, and how it must go on to be read here.
+# Beginnings of top-level statements that declare names, and the only supported continuation.
 _DECLARATION = re.compile(
     r"^(?P<export>export )?(?:async function|function|const|let|var|class)\b(?P<rest>.*)",
     re.MULTILINE,
@@ -37,12 +37,12 @@ _NAMES = re.compile(r"\*? (?:(\w+)|\{ (\w+(?:, \w+)*) \})(?: =|;|\(| \{| extends
 
 
 class CannotJoin(Exception):
-    """A module is written in a way that the joined script would not mean the same."""
+    """A module uses syntax that the joined script would change in meaning."""
 
 
 @dataclass(frozen=True)
 class Module:
-    """One file: where its imports are from, its top-level names, and the text that is joined."""
+    """A file: the modules that it imports, its top-level names, and its text to join."""
 
     name: str
     imports: Mapping[str, frozenset[str]]
@@ -52,7 +52,7 @@ class Module:
 
 
 def join(folder: Path) -> str:
-    """The script of all modules in the folder. Raises CannotJoin."""
+    """Return the script of all modules in a folder, or raise CannotJoin."""
     modules = {
         path.name: read_module(path.name, path.read_text(encoding="utf-8"))
         for path in sorted(folder.glob("*.js"))
@@ -69,7 +69,7 @@ def join(folder: Path) -> str:
 
 
 def read_module(name: str, text: str) -> Module:
-    """A module of a file's text. Raises CannotJoin."""
+    """Parse the text of a module, or raise CannotJoin."""
     imports = {}
     for names, source in _IMPORT.findall(text):
         if source in imports:
@@ -98,7 +98,7 @@ def read_module(name: str, text: str) -> Module:
 def _append(
     modules: Mapping[str, Module], name: str, ordered: list[Module], importers: tuple[str, ...]
 ) -> None:
-    """Append the module after all that it imports from."""
+    """Append the module after all modules that it imports."""
     if name in importers:
         raise CannotJoin(f"imports go in a circle: {' -> '.join([*importers, name])}")
     module = modules[name]
@@ -123,10 +123,10 @@ def _check_names(modules: list[Module]) -> None:
 
 
 class JoinRecorder(BuildHookInterface):  # type: ignore[type-arg]
-    """Puts the joined script into the wheel. An editable one has none: no page loads it."""
+    """Hook that puts the joined script into the wheel, except into an editable one."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Called before the wheel is built."""
+        """Write the joined script before the wheel is built."""
         script = join(Path(self.root, FOLDER))
         self._folder = tempfile.TemporaryDirectory()
         path = Path(self._folder.name, "recorder.js")
@@ -134,5 +134,5 @@ class JoinRecorder(BuildHookInterface):  # type: ignore[type-arg]
         build_data["force_include"][str(path)] = TARGET
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
-        """Called after the wheel was built."""
+        """Remove the script after the wheel was built."""
         self._folder.cleanup()

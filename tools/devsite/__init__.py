@@ -1,4 +1,4 @@
-"""What serve.py is made of: prepare() fills the cache, make_server() serves it."""
+"""Implementation of serve.py: prepare() fills the cache, make_server() serves it."""
 
 from devsite.errors import SiteError
 from devsite.layout import Layout

@@ -1,4 +1,4 @@
-"""The jsDelivr CDN as a source: single files over HTTP."""
+"""The jsDelivr CDN as a source of single files over HTTP."""
 
 import http.client
 import threading
@@ -14,43 +14,43 @@ from devsite.manifest import ManifestFile
 from devsite.store import CHUNK
 
 DEFAULT_CDN = "https://cdn.jsdelivr.net"
-ANSWER_TIMEOUT = 5.0  # seconds for the very first answer
+ANSWER_TIMEOUT = 5.0  # seconds for the first answer
 READ_TIMEOUT = 30.0
 FILE_TIMEOUT = 600.0
 
 
 class Cdn:
-    """Files by the path that the manifest says the CDN has them under."""
+    """Source of files by their CDN path in the manifest."""
 
     def __init__(self, base: str = DEFAULT_CDN, answer_timeout: float = ANSWER_TIMEOUT) -> None:
         self.base = base.rstrip("/")
         self.name = urllib.parse.urlsplit(self.base).hostname or self.base
         self._answer_timeout = answer_timeout
         self._asking = threading.Lock()
-        self._lost: str | None = None  # why it cannot be reached; None until it was asked
+        self._lost: str | None = None  # why it is unreachable; None before the first request
 
     def bundles(self, files: Sequence[ManifestFile]) -> list[Sequence[ManifestFile]]:
-        """Each file alone, big ones first: they take longest."""
+        """Return one bundle per file, large files first, since they take longest."""
         mine = [file for file in files if file.cdn is not None]
         return [[file] for file in sorted(mine, key=lambda file: -file.size)]
 
     def deliver(
         self, bundle: Sequence[ManifestFile], folder: Path, cancelled: threading.Event
     ) -> Iterator[tuple[ManifestFile, Iterator[bytes]]]:
-        """The files as they come over the network. Raises NotDelivered where no network is."""
+        """Yield the files from the network. Raises NotDelivered without a network."""
         with self._asking:
             if self._lost is None:
                 self._lost = self._probe(bundle[0])
-        # One failure to connect is enough: the next file would only wait as long again.
+        # After one failed connection, the next file would only wait as long again.
         if self._lost:
             raise NotDelivered(f"cannot be reached ({self._lost})")
         for file in bundle:
             yield file, self._chunks(file, cancelled)
 
     def _probe(self, file: ManifestFile) -> str:
-        """Why the CDN cannot be reached, or an empty string.
+        """Return why the CDN is unreachable, or an empty string.
 
-        In a thread of its own, since looking up a host's address knows no time-out.
+        The request runs in a thread, since resolving a host name has no timeout.
         """
         outcome = ["no answer in time"]
 

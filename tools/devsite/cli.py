@@ -62,19 +62,19 @@ _NOT_SECURE = (
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="serve.py",
-        description="Makes ready what the browsergpu page needs, serves it and opens it.",
+        description="Prepares everything that the browsergpu page needs, serves it and opens it.",
     )
     parser.add_argument(
-        "--port", type=_port, default=8000, help="8000 unless told; 0 picks a free one"
+        "--port", type=_port, default=8000, help="default 8000; 0 selects a free port"
     )
     parser.add_argument(
-        "--host", default="127.0.0.1", help="the address to listen on; this machine only by default"
+        "--host", default="127.0.0.1", help="address to listen on; by default only this machine's"
     )
     parser.add_argument(
         "--export",
         type=Path,
         metavar="FOLDER",
-        help="write the page into an empty folder, for a static host, and do not serve it",
+        help="write the page to an empty folder for a static host, without serving it",
     )
     parser.add_argument("--no-browser", action="store_true", help="do not open the browser")
     source = parser.add_mutually_exclusive_group()

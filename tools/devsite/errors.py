@@ -1,14 +1,14 @@
-"""What can go wrong while the site is made ready or served.
+"""Errors of preparing and serving the site.
 
-A SiteError is told to a person in plain words, without a traceback; NotDelivered is not one: it
-makes fetch_files try the next source.
+A SiteError is shown to the user without a traceback. NotDelivered is not a SiteError. It makes
+fetch_files try the next source.
 """
 
 from collections.abc import Mapping
 
 
 class SiteError(Exception):
-    """A failure whose message says what happened and what to do next."""
+    """A failure whose message says what happened and what to do."""
 
 
 class CacheUnusable(SiteError):
@@ -16,23 +16,23 @@ class CacheUnusable(SiteError):
 
 
 class DiskFull(SiteError):
-    """No space is left where the cache is."""
+    """The disk of the cache is full."""
 
 
 class DamagedFile(SiteError):
-    """The bytes that arrived differ from the manifest's size or sha256."""
+    """Received bytes differ from the manifest's size or sha256."""
 
 
 class MissingFiles(SiteError):
-    """Only the cache may be used, and it lacks files."""
+    """Files are missing, and only the cache may be used."""
 
 
 class ExportRefused(SiteError):
-    """The folder to export to has files already."""
+    """The folder to export to is not empty."""
 
 
 class SourcesFailed(SiteError):
-    """No source could deliver every file; ``reasons`` has those that did not come, by path."""
+    """No source delivered every file. ``reasons`` has the missing files by path."""
 
     def __init__(self, message: str, reasons: Mapping[str, str]) -> None:
         super().__init__(message)
@@ -40,16 +40,16 @@ class SourcesFailed(SiteError):
 
 
 class WheelBuildFailed(SiteError):
-    """The project's wheel could not be built."""
+    """The project's wheel cannot be built."""
 
 
 class AddressUnavailable(SiteError):
-    """The server cannot listen where it was asked to."""
+    """The server cannot listen on the requested address."""
 
 
 class Interrupted(SiteError):
-    """The work was called off before it was done, by Ctrl-C for example."""
+    """The work was cancelled, for example by Ctrl-C."""
 
 
 class NotDelivered(Exception):
-    """A source could not deliver; the message says why. Never an OSError, which means the disk."""
+    """A source could not deliver. The message says why. An OSError always means the disk."""

@@ -1,4 +1,4 @@
-"""Writes the page and all that it needs into a folder, for a host of static files."""
+"""Writes the page and everything it needs into a folder, for a static host."""
 
 import shutil
 from collections.abc import Mapping
@@ -8,14 +8,14 @@ from devsite.errors import ExportRefused
 
 
 def export(roots: Mapping[str, Path], target: Path) -> None:
-    """Copy the folder of each URL prefix, the longest last, into a folder that is empty or new.
+    """Copy the folder of each URL prefix, longest prefix last, into an empty or new folder.
 
-    The page works below any path of a host, since its files name each other by relative addresses.
+    The page works below any path of a host, since its files use relative addresses.
     """
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
         raise ExportRefused(f"{target} is not empty: --export takes a new folder, or an empty one")
     for prefix, folder in sorted(roots.items()):  # "/" first
         place = target / prefix.strip("/")
-        if prefix == "/docs/":  # instead of the page that says how to build it
+        if prefix == "/docs/":  # replaces the page that says how to build it
             shutil.rmtree(place, ignore_errors=True)
         shutil.copytree(folder, place, dirs_exist_ok=True)

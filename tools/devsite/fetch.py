@@ -15,35 +15,35 @@ Bundle = Sequence[ManifestFile]
 
 
 class Source(Protocol):
-    """Somewhere that files come from."""
+    """A source of files."""
 
     @property
     def name(self) -> str:
-        """What a person knows it by."""
+        """The name shown to the user."""
 
     def bundles(self, files: Sequence[ManifestFile]) -> list[Bundle]:
-        """Those of the files that it may have, in groups that one request brings."""
+        """Return the available files in bundles, each for one request."""
 
     def deliver(
         self, bundle: Bundle, folder: Path, cancelled: threading.Event
     ) -> Iterator[tuple[ManifestFile, Iterator[bytes]]]:
-        """Each file's bytes; ``folder`` is empty and goes afterwards.
+        """Yield each file with its bytes. ``folder`` is empty and temporary.
 
-        Raises NotDelivered for the whole bundle, and while the bytes are read for one file.
+        Raises NotDelivered for the whole bundle, or for one file while its bytes are read.
         """
 
 
 def fetch_files(
     files: Sequence[ManifestFile], sources: Sequence[Source], store: Store, progress: Progress
 ) -> None:
-    """Bring every file into the store, or say which did not come and why.
+    """Store every file, or report which ones are missing and why.
 
-    A source that is named twice is asked once more for what it did not deliver.
+    If a source occurs twice, it is asked again for the files that it did not deliver.
     """
     progress.begin(len(files), sum(file.size for file in files))
     cancelled = threading.Event()
     reasons: dict[ManifestFile, list[str]] = {file: [] for file in files}
-    told: set[str] = set()
+    reported: set[str] = set()
     for source in sources:
         bundles = source.bundles(list(reasons))
         if not bundles:
@@ -59,8 +59,8 @@ def fetch_files(
                     del reasons[file]
                 elif reason not in reasons[file]:
                     reasons[file].append(reason)
-                if reason and reason not in told:
-                    told.add(reason)
+                if reason and reason not in reported:
+                    reported.add(reason)
                     progress.note(reason)
     if reasons:
         failures = {file: "\n".join(found) or "no source has it" for file, found in reasons.items()}
@@ -70,7 +70,7 @@ def fetch_files(
 def _take(
     bundle: Bundle, source: Source, store: Store, progress: Progress, cancelled: threading.Event
 ) -> dict[ManifestFile, str]:
-    """Put what comes into the store; gives the reason for each file, empty where it came."""
+    """Store a bundle and return the reason of failure for each file, or ""."""
     outcome = {}
     try:
         with workspace(store.temporary) as folder:
@@ -88,7 +88,7 @@ def _take(
 
 
 def missing_offline(files: Sequence[ManifestFile]) -> MissingFiles:
-    """The error for files that are needed when only the cache may be used."""
+    """Return the error for missing files when only the cache may be used."""
     names = "\n".join(f"  {file.path} ({human_size(file.size)})" for file in files)
     return MissingFiles(
         f"The cache lacks {len(files)} files that --offline may not fetch:\n{names}\n"
@@ -97,7 +97,7 @@ def missing_offline(files: Sequence[ManifestFile]) -> MissingFiles:
 
 
 def _report(failures: dict[ManifestFile, str]) -> str:
-    """Files that failed for the same reasons are listed together."""
+    """Format failures, grouped by their reasons."""
     groups: dict[str, list[str]] = {}
     for file, reason in failures.items():
         groups.setdefault(reason, []).append(file.path)

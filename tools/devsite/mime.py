@@ -1,4 +1,4 @@
-"""The MIME types that the site serves; browsers refuse modules and WebAssembly under others."""
+"""MIME types of the site. Browsers refuse modules and WebAssembly with other types."""
 
 from pathlib import Path
 
@@ -34,5 +34,5 @@ _TYPES = {
 
 
 def mime_type(path: Path) -> str:
-    """The type of a file by its name; the same on every machine, unlike ``mimetypes``."""
+    """Return a file's type by its name. Unlike ``mimetypes``, it does not depend on the machine."""
     return _TYPES.get(path.suffix.lower(), _DEFAULT)

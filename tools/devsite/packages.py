@@ -22,18 +22,18 @@ from devsite.processes import run_program
 from devsite.progress import Progress, human_size
 from devsite.store import CHUNK
 
-# The carrier of the wheels has more than 100 MB.
+# The package that carries the wheels is larger than 100 MB.
 TIMEOUT = 900.0
 
-# As Python's and Node.js's own errors say it.
+# The wording of Python and Node.js.
 _NO_SPACE = re.compile(r"No space left on device|ENOSPC|Disk quota exceeded")
 
 
 @dataclass(frozen=True)
 class Client:
-    """A program that downloads packages; all that are wanted come in one call of it.
+    """A program that downloads all requested packages in one call.
 
-    ``program`` gives the command that starts it, or raises NotDelivered where it is absent.
+    ``program`` returns the command that starts it, or raises NotDelivered if it is missing.
     """
 
     name: str
@@ -44,14 +44,14 @@ class Client:
     progress: Progress
 
     def bundles(self, files: Sequence[ManifestFile]) -> list[Sequence[ManifestFile]]:
-        """All the files whose package this client downloads."""
+        """Return one bundle of all files whose packages this client downloads."""
         mine = [file for file in files if file.package and file.package.client == self.name]
         return [mine] if mine else []
 
     def deliver(
         self, bundle: Sequence[ManifestFile], folder: Path, cancelled: threading.Event
     ) -> Iterator[tuple[ManifestFile, Iterator[bytes]]]:
-        """The files out of their packages. Raises NotDelivered where the client fails."""
+        """Yield the files from their packages. Raises NotDelivered if the client fails."""
         packages = {file: file.package for file in bundle if file.package is not None}
         self.download(packages.values(), folder, cancelled)
         for file, package in packages.items():
@@ -60,7 +60,7 @@ class Client:
     def download(
         self, packages: Iterable[Package], folder: Path, cancelled: threading.Event | None = None
     ) -> None:
-        """Put the packages' archives into the folder. Raises NotDelivered."""
+        """Download the packages' archives into the folder. Raises NotDelivered."""
         program = self.program()
         wanted = sorted({self.specifier.format(one.name, one.version) for one in packages})
         title = " ".join([self.name, self.arguments[0], *wanted])
@@ -71,7 +71,7 @@ class Client:
             timeout=TIMEOUT,
             cancelled=cancelled,
             while_waiting=lambda: self.progress.working(f"{title}: {human_size(_size(folder))}"),
-            # Whatever the client leaves half done goes when the folder goes.
+            # The client's temporary files are deleted with the folder.
             environment={"TMPDIR": str(folder)},
         )
         if finished.timed_out:
@@ -88,7 +88,7 @@ class Client:
             raise NotDelivered(f"{title} failed:\n{finished.last_lines()}")
 
     def archive(self, folder: Path, package: Package) -> Path:
-        """The package's archive among those downloaded. Raises NotDelivered."""
+        """Return the package's archive among the downloads. Raises NotDelivered."""
         begin = _plain(f"{package.name}-{package.version}-")
         for archive in folder.glob(f"*{self.suffix}"):
             if _plain(archive.name).startswith(begin):
@@ -96,7 +96,7 @@ class Client:
         raise NotDelivered(f"{self.name} left no archive of {package.name}")
 
     def read(self, folder: Path, package: Package) -> Iterator[bytes]:
-        """The package's member, or its archive where it names none. Raises NotDelivered."""
+        """Yield the package's member, or its archive without one. Raises NotDelivered."""
         archive = self.archive(folder, package)
         try:
             with _open(archive, package.member) as stream:
@@ -109,13 +109,13 @@ class Client:
 
 
 def npm(progress: Progress) -> Client:
-    """npm, which leaves tarballs."""
+    """Return npm's client, which downloads tarballs."""
     arguments = ("pack", "--loglevel=error", "--fetch-retries=2")
     return Client("npm", _npm_command, arguments, "{}@{}", ".tgz", progress)
 
 
 def pip(progress: Progress) -> Client:
-    """pip, which leaves wheels."""
+    """Return pip's client, which downloads wheels."""
     arguments = (
         *("download", "--no-deps", "--only-binary=:all:", "--python-version", "3.12"),
         *("--retries", "2", "--disable-pip-version-check", "--progress-bar", "off", "--no-input"),
@@ -133,7 +133,7 @@ def _npm_command() -> list[str]:
 
 
 def pip_command() -> list[str]:
-    """The command that starts pip: this Python's, the bundled one, or another Python's."""
+    """Return the command that starts pip: this Python's, the bundled one, or another Python's."""
     if util.find_spec("pip") is not None:
         return [sys.executable, "-m", "pip"]
     for wheel in _bundled_pips():
@@ -147,7 +147,7 @@ def pip_command() -> list[str]:
 
 
 def _bundled_pips() -> list[Path]:
-    """The pip wheels that come with Python for making virtual environments."""
+    """Return the pip wheels that Python bundles for virtual environments."""
     found = util.find_spec("ensurepip")
     folders = [Path("/usr/share/python-wheels")]
     if found is not None and found.origin is not None:
@@ -155,13 +155,13 @@ def _bundled_pips() -> list[Path]:
     return [wheel for folder in folders for wheel in sorted(folder.glob("pip-*.whl"))]
 
 
-# A damaged gzip file is an OSError, which would else be taken for the disk's.
+# A damaged gzip file raises an OSError, which would otherwise count as a disk error.
 _DAMAGED = (tarfile.TarError, zipfile.BadZipFile, gzip.BadGzipFile, EOFError, zlib.error)
 
 
 @contextlib.contextmanager
 def _open(archive: Path, member: str) -> Iterator[IO[bytes]]:
-    """The archive itself, or a member of it. Raises KeyError where it has no such member."""
+    """Open the archive, or a member of it. Raises KeyError if the member is missing."""
     if not member:
         with archive.open("rb") as stream:
             yield stream
@@ -170,7 +170,7 @@ def _open(archive: Path, member: str) -> Iterator[IO[bytes]]:
             yield stream
     else:
         with tarfile.open(archive) as tar:
-            # The single top folder of an npm tarball can have any name.
+            # The top folder of an npm tarball can have any name.
             found = next((info for info in tar if info.name.partition("/")[2] == member), None)
             content = None if found is None else tar.extractfile(found)
             if content is None:
@@ -179,13 +179,15 @@ def _open(archive: Path, member: str) -> Iterator[IO[bytes]]:
 
 
 def _plain(name: str) -> str:
-    """A name as npm's and pip's file names have it: @scope/name becomes scope-name."""
+    """Return a name as in npm's and pip's file names: @scope/name becomes scope-name."""
     return re.sub(r"[\W_]+", "-", name).removeprefix("-")
 
 
 def _size(folder: Path) -> int:
-    """The bytes in the folder, while a program still writes, renames and removes files there, and
-    folders, which os.walk leaves out."""
+    """Return the bytes in a folder that another program is changing.
+
+    ``os.walk`` skips folders that disappear.
+    """
     size = 0
     for place, _, names in os.walk(folder):
         for name in names:

@@ -1,4 +1,4 @@
-"""Does several things at once and stops them all when one fails."""
+"""Runs actions in parallel and stops all when one fails."""
 
 import threading
 from collections.abc import Callable, Sequence
@@ -16,10 +16,11 @@ _Result = TypeVar("_Result")
 def run_parallel(
     action: Callable[[_Item], _Result], items: Sequence[_Item], cancelled: threading.Event
 ) -> list[_Result]:
-    """``action`` of every item, in order; sets ``cancelled`` when one raises, or on Ctrl-C.
+    """Return the results of ``action`` for every item, in order.
 
-    Not with a ThreadPoolExecutor: Python joins its threads at exit, so Ctrl-C would wait for a
-    server that has stopped answering.
+    It sets ``cancelled`` when an action raises, or on Ctrl-C. It does not use a ThreadPoolExecutor,
+    since Python joins its threads at exit. Ctrl-C would then wait for a server that does not
+    answer.
     """
     waiting: SimpleQueue[tuple[_Item, Future[_Result]]] = SimpleQueue()
     futures = [Future[_Result]() for _ in items]

@@ -1,4 +1,4 @@
-"""Runs another program with a time-out, and ends it with all its children when called off."""
+"""Runs another program with a timeout, and ends it with its children on cancellation."""
 
 import contextlib
 import os
@@ -16,7 +16,7 @@ _POLL = 0.1
 
 @dataclass(frozen=True)
 class Finished:
-    """How a program ended; ``code`` is None where it was stopped."""
+    """The result of a program. ``code`` is None if it was stopped."""
 
     code: int | None
     output: str
@@ -27,7 +27,7 @@ class Finished:
         return self.code == 0
 
     def last_lines(self, count: int = 4) -> str:
-        """The end of what the program said: the part that usually holds the reason."""
+        """Return the last lines of the output, which usually have the reason."""
         lines = [line.strip() for line in self.output.splitlines() if line.strip()]
         return "\n".join(lines[-count:])
 
@@ -41,7 +41,7 @@ def run_program(
     while_waiting: Callable[[], None] = lambda: None,
     environment: dict[str, str] | None = None,
 ) -> Finished:
-    """Run ``command`` in ``folder`` without input; what it prints is collected, not shown."""
+    """Run ``command`` in ``folder`` without input, and collect its output."""
     with tempfile.TemporaryFile() as output:
         program = subprocess.Popen(
             command,
@@ -72,7 +72,7 @@ def run_program(
 
 def _kill(program: subprocess.Popen[bytes]) -> None:
     if os.name == "posix":
-        # The program leads its own session, so its children go with it.
+        # The program leads its own session, so this ends its children too.
         with contextlib.suppress(ProcessLookupError):
             os.killpg(program.pid, signal.SIGKILL)
     else:

@@ -1,11 +1,11 @@
-"""Tells a person what is going on, file by file and with sizes."""
+"""Progress messages with file names and sizes."""
 
 import threading
 from typing import TextIO
 
 
 def human_size(count: int) -> str:
-    """A number of bytes in decimal units, such as ``9.6 MB``."""
+    """Return a number of bytes in decimal units, such as ``9.6 MB``."""
     if count < 1000:
         return f"{count} B"
     size = float(count)
@@ -17,23 +17,23 @@ def human_size(count: int) -> str:
 
 
 class Progress:
-    """What the work reports, from several threads; this one keeps it to itself."""
+    """Receiver of progress reports from several threads. This one ignores them."""
 
     def note(self, text: str) -> None:
-        """Say one thing that stays on the screen."""
+        """Show a message that stays on the screen."""
 
     def begin(self, files: int, size: int) -> None:
-        """The number and the size of the files that will be fetched."""
+        """Report the number and size of the files to fetch."""
 
     def received(self, name: str, size: int, source: str) -> None:
-        """One file is complete and checked."""
+        """Report a complete and verified file."""
 
     def working(self, text: str) -> None:
-        """What is being done right now; replaced by whatever comes next."""
+        """Report the current work, until the next message replaces it."""
 
 
 class Console(Progress):
-    """Reports on a terminal or a log; short-lived lines only on a terminal."""
+    """Progress on a terminal or in a log. Temporary lines appear only on a terminal."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream

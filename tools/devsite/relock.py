@@ -1,7 +1,7 @@
 """Writes manifest.json from pins.toml: ``PYTHONPATH=tools python3 -m devsite.relock``.
 
-For maintainers, after a version in pins.toml changed. npm and pip deliver the packages; the
-wheels' hashes come from pyodide-lock.json, and what was delivered is checked against them.
+Maintainers run it after changing a version in pins.toml. npm and pip download the packages. The
+hashes of wheels come from pyodide-lock.json, and the downloads are checked against them.
 """
 
 import contextlib
@@ -32,7 +32,7 @@ Entry = dict[str, Any]
 
 
 def relock(pins: dict[str, Any]) -> dict[str, Any]:
-    """The manifest's document for these pins."""
+    """Return the manifest's document for these pins."""
     release = pins["pyodide"]["version"]
     (content,) = _contents(NPM, [Package("npm", "pyodide", release, _LOCK)]).values()
     lock = json.loads(content)["packages"]
@@ -109,7 +109,7 @@ def _build_files(pins: dict[str, Any]) -> list[Entry]:
 def _pure_wheels(
     pins: dict[str, str], lock: dict[str, Any]
 ) -> tuple[list[Entry], dict[str, Entry]]:
-    """The wheels' lines of the manifest, and of Pyodide's lock."""
+    """Return the wheels' entries for the manifest, and for Pyodide's lock."""
     files, entries = [], {}
     with _downloaded(pins) as wheels:
         for package, wheel in wheels.items():
@@ -124,7 +124,7 @@ def _pure_wheels(
 
 
 def _lock_entry(package: Package, wheel: Path, known: set[str]) -> Entry:
-    """What Pyodide's lock would say of a wheel that it does not have."""
+    """Return the lock entry of a wheel that is not in Pyodide's lock."""
     with zipfile.ZipFile(wheel) as archive:
         modules = {name.partition("/")[0].removesuffix(".py") for name in archive.namelist()}
         (metadata,) = [name for name in archive.namelist() if name.endswith(".dist-info/METADATA")]
@@ -148,7 +148,7 @@ def _lock_entry(package: Package, wheel: Path, known: set[str]) -> Entry:
 
 @contextlib.contextmanager
 def _downloaded(pins: dict[str, str]) -> Iterator[dict[Package, Path]]:
-    """The wheels of these packages, while the folder lasts."""
+    """Download the wheels of these packages into a temporary folder."""
     packages = [Package("pip", name, version) for name, version in pins.items()]
     with tempfile.TemporaryDirectory() as name:
         PIP.download(packages, Path(name))

@@ -1,4 +1,4 @@
-"""Turns a URL's path into a file below one of the served folders, or into nothing."""
+"""Resolves a URL's path to a file below one of the served folders."""
 
 import stat
 import urllib.parse
@@ -7,10 +7,10 @@ from pathlib import Path
 
 
 def resolve(target: str, roots: Mapping[str, Path]) -> Path | None:
-    """The regular file that ``target`` (a request's path and query) names.
+    """Return the regular file for ``target`` (a request's path and query), or None.
 
-    ``roots`` maps URL prefixes, each with a slash at both ends, to folders; the longest
-    matching prefix wins. A folder's URL, with its slash, names its index.html.
+    ``roots`` maps URL prefixes, which begin and end with a slash, to folders. The longest matching
+    prefix applies. A folder's URL with its slash means its index.html.
     """
     path = target.partition("?")[0].partition("#")[0]
     try:
@@ -31,14 +31,14 @@ def resolve(target: str, roots: Mapping[str, Path]) -> Path | None:
 
 
 def _is_plain_name(part: str) -> bool:
-    """No empty, hidden or parent segment, and nothing that Windows reads as a path or drive."""
+    """Whether a segment is not empty, hidden, a parent, or a path or drive on Windows."""
     return part != "" and not part.startswith(".") and not set(part) & set("\\:\0")
 
 
 def _regular_file_below(root: Path, parts: list[str]) -> Path | None:
     try:
         real_root = root.resolve(strict=True)
-        # Resolving follows symbolic links, so one that leads out of the folder is noticed.
+        # Resolving follows symbolic links, which reveals links out of the folder.
         real = real_root.joinpath(*parts).resolve(strict=True)
         if not real.is_relative_to(real_root) or not stat.S_ISREG(real.stat().st_mode):
             return None

@@ -1,4 +1,4 @@
-"""Serves the site's files over HTTP, cross-origin isolated, and nothing else."""
+"""HTTP server for the site's files only, with cross-origin isolation."""
 
 import contextlib
 import errno
@@ -20,7 +20,7 @@ from devsite.mime import mime_type
 from devsite.resolve import resolve
 
 _ISOLATION = {
-    # Both make the page cross-origin isolated: SharedArrayBuffer needs it, interrupts need that.
+    # Both make the page cross-origin isolated, as SharedArrayBuffer requires. Interrupts need it.
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Embedder-Policy": "require-corp",
     "Cross-Origin-Resource-Policy": "same-origin",
@@ -32,13 +32,13 @@ Late = Callable[[str], Path | None]
 
 
 def nothing_late(_target: str) -> None:
-    """Files are there from the beginning, or not at all."""
+    """Return None: no file is fetched on request."""
 
 
 class _Server(http.server.ThreadingHTTPServer):
     request_queue_size = 128
     daemon_threads = True
-    # On Windows this option would let a second server take the port over unnoticed.
+    # On Windows, this option would let a second server take over the port unnoticed.
     allow_reuse_address = os.name == "posix"
     allow_reuse_port = False
 
@@ -50,12 +50,12 @@ class _Server(http.server.ThreadingHTTPServer):
         super().__init__(address, _Handler)
 
     def server_bind(self) -> None:
-        # Not HTTPServer's, which asks the name service for a name that nothing here needs.
+        # HTTPServer's version asks the name service for a name that is not needed.
         socketserver.TCPServer.server_bind(self)
         self.server_name, self.server_port = self.server_address[:2]  # type: ignore[assignment]
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A browser that closes a connection early is no news."""
+        """Ignore a browser that closes a connection early."""
         with contextlib.suppress(ConnectionError, TimeoutError):
             super().handle_error(request, client_address)
 
@@ -66,7 +66,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
     server_version = "browsergpu"
     sys_version = ""
     timeout = _IDLE_TIMEOUT
-    # Headers and body are two writes; the second would wait for the first to be acknowledged.
+    # Headers and body are two writes; the second would wait for an acknowledgement of the first.
     disable_nagle_algorithm = True
 
     def do_GET(self) -> None:
@@ -84,7 +84,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
 
     def _answer(self, with_body: bool) -> None:
         if self.server.only_local_names and not is_local_name(self.headers.get("Host", "")):
-            # A foreign name for this address: DNS rebinding, another site reading this one.
+            # A foreign name for this address: DNS rebinding, in which another site reads this one.
             self._answer_error(HTTPStatus.MISDIRECTED_REQUEST, "This server is for localhost")
             return
         path = resolve(self.path, self.server.roots) or self.server.late(self.path)
@@ -117,7 +117,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
                 shutil.copyfileobj(stream, self.wfile, 1 << 18)
 
     def _known_etags(self) -> set[str]:
-        """The versions that the browser has already."""
+        """Return the versions that the browser has cached."""
         field = self.headers.get("If-None-Match", "")
         return {etag.strip().removeprefix("W/") for etag in field.split(",")}
 
@@ -141,7 +141,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         self.end_headers()
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Quiet: the terminal is for what a person has to know."""
+        """Log nothing, since the terminal is for messages to the user."""
 
 
 def make_server(
@@ -150,9 +150,9 @@ def make_server(
     port: int = 0,
     late: Late = nothing_late,
 ) -> http.server.ThreadingHTTPServer:
-    """A server that listens already; port 0 picks a free one. Call serve_forever() on it.
+    """Return a server that is listening. Port 0 selects a free one. Call serve_forever() on it.
 
-    ``late`` is asked for the file of a path that is not there, and may take its time.
+    ``late`` is called for the path of a missing file, and may take long.
     """
     try:
         return _Server((host, port), roots, late)
@@ -161,7 +161,7 @@ def make_server(
 
 
 def server_url(server: http.server.ThreadingHTTPServer) -> str:
-    """The address to open in a browser of this machine."""
+    """Return the address for a browser on this machine."""
     host, port = str(server.server_address[0]), server.server_address[1]
     if host in ("0.0.0.0", "::"):
         host = "127.0.0.1" if host == "0.0.0.0" else "::1"

@@ -1,4 +1,4 @@
-"""Makes everything the page needs ready in the cache."""
+"""Prepares everything that the page needs in the cache."""
 
 import os
 from collections.abc import Mapping
@@ -22,8 +22,7 @@ from devsite.wheel import ensure_wheel
 
 @dataclass(frozen=True)
 class Site:
-    """What the server serves: a folder for each URL prefix, the project's wheel, and what brings
-    the files that are only fetched when a page asks."""
+    """The inputs of the server: folders by URL prefix, the wheel, and the source of late files."""
 
     roots: Mapping[str, Path]
     wheel: Path
@@ -44,10 +43,10 @@ def prepare(
     progress: Progress | None = None,
     cdn: str | None = None,
 ) -> Site:
-    """Fetch what the cache lacks, build the wheel if it is stale, and say where all is.
+    """Fetch missing files, build the wheel if it is stale, and return their locations.
 
-    ``offline`` allows only the cache; ``refresh`` fetches and builds everything again;
-    ``cdn`` is the address of another CDN, by default the one in BROWSERGPU_CDN or jsDelivr.
+    ``offline`` allows only the cache. ``refresh`` fetches and builds everything again. ``cdn`` is
+    the address of another CDN, by default the one in BROWSERGPU_CDN or jsDelivr.
     """
     layout = layout or Layout()
     manifest = manifest or load_manifest()
@@ -61,7 +60,7 @@ def prepare(
             if files and offline:
                 raise missing_offline(files)
             if files:
-                # Twice: a file that broke off once may come whole the second time.
+                # Twice, since an interrupted file may succeed the second time.
                 sources: list[Source] = [network, network, npm(progress), pip(progress)]
                 fetch_files(files, sources, store, progress)
             builders = [store.path(file) for file in manifest.under("build")]
@@ -74,7 +73,7 @@ def prepare(
                         late = LateWheels(lock, file.version, store, network).bring
             wheel = ensure_wheel(layout, builders, progress, rebuild=refresh)
         finally:
-            # A thread that was called off while it waited for a server leaves its file.
+            # A thread that was cancelled while it waited for a server leaves its file.
             store.clear_temporary()
     roots = {
         "/": layout.web,

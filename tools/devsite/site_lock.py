@@ -1,4 +1,4 @@
-"""The lock that the site's Pyodide reads: the release's, and wheels that came from elsewhere."""
+"""The site's Pyodide lock: the release's, with entries for other wheels."""
 
 import json
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ NAME = "pyodide-lock.json"
 def write_site_lock(
     release: Path, changes: Mapping[str, Mapping[str, Any]], folder: Path, temporary: Path
 ) -> None:
-    """Put into ``folder`` the release's lock with ``changes``, whole packages by their names."""
+    """Write the release's lock with ``changes`` (packages by name) into ``folder``."""
     try:
         lock = json.loads(release.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
@@ -22,6 +22,6 @@ def write_site_lock(
     lock["packages"] |= changes
     text = json.dumps(lock, indent=1, sort_keys=True) + "\n"
     target = folder / NAME
-    # Browsers ask again for what is newer.
+    # Browsers reload a newer file.
     if not target.is_file() or target.read_text(encoding="utf-8") != text:
         write_atomically(target, [text.encode()], temporary)

@@ -1,4 +1,4 @@
-"""The cache on disk: a file is in it whole and checked, or not at all."""
+"""The cache on disk, which contains only complete and verified files."""
 
 import contextlib
 import errno
@@ -18,18 +18,18 @@ _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
 
 class Store:
-    """Files by their manifest path, under ``root``; unfinished ones stay in ``temporary``."""
+    """Files by manifest path under ``root``. Unfinished ones are in ``temporary``."""
 
     def __init__(self, root: Path, temporary: Path) -> None:
         self.root = root
         self.temporary = temporary
 
     def path(self, file: ManifestFile) -> Path:
-        """Where the file is, or would be."""
+        """Return the path of the file, whether or not it exists."""
         return self.root / file.path
 
     def holds(self, file: ManifestFile) -> bool:
-        """Whether the file is here and its bytes are right."""
+        """Whether the file exists with the right bytes."""
         path = self.path(file)
         try:
             if path.stat().st_size != file.size:
@@ -42,7 +42,7 @@ class Store:
             raise storage_error(path, error) from error
 
     def missing(self, files: Iterable[ManifestFile]) -> list[ManifestFile]:
-        """The files that are absent or damaged; damaged ones are thrown away."""
+        """Return the missing or damaged files, and delete damaged ones."""
         absent = [file for file in files if not self.holds(file)]
         for file in absent:
             try:
@@ -52,11 +52,11 @@ class Store:
         return absent
 
     def put(self, file: ManifestFile, chunks: Iterable[bytes]) -> None:
-        """Take the file's bytes in; raises DamagedFile where they are not the right ones."""
+        """Store the file's bytes. Raises DamagedFile if they are wrong."""
         write_atomically(self.path(file), _checked(file, chunks), self.temporary)
 
     def clear_temporary(self) -> None:
-        """Throw away what a killed process left unfinished."""
+        """Delete unfinished files of a killed process."""
         try:
             if self.temporary.exists():
                 shutil.rmtree(self.temporary)
@@ -66,10 +66,10 @@ class Store:
 
 
 def write_atomically(target: Path, chunks: Iterable[bytes], temporary: Path) -> None:
-    """Write ``target`` so that whoever looks sees the old file or the whole new one.
+    """Replace ``target`` atomically: readers see the old file or the complete new one.
 
-    ``chunks`` may raise, but no OSError of its own: each one is taken to be the disk's. Nothing is
-    forced onto the disk: who reads the cache compares hashes, which a power cut does not survive.
+    ``chunks`` may raise, but not an OSError, which would count as a disk error. The data is not
+    synced to the disk: readers compare hashes, which detects damage by a power cut.
     """
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -78,7 +78,7 @@ def write_atomically(target: Path, chunks: Iterable[bytes], temporary: Path) -> 
         try:
             with os.fdopen(handle, "wb") as stream:
                 stream.writelines(chunks)
-            # mkstemp makes the file private; the cache is as readable as its folder.
+            # mkstemp makes the file private. The cache should be as readable as its folder.
             os.chmod(unfinished, 0o644)
             os.replace(unfinished, target)
         except BaseException:
@@ -91,7 +91,7 @@ def write_atomically(target: Path, chunks: Iterable[bytes], temporary: Path) -> 
 
 @contextlib.contextmanager
 def workspace(temporary: Path) -> Iterator[Path]:
-    """An empty folder that goes afterwards; an OSError in it is told as the cache's."""
+    """Yield an empty temporary folder. An OSError inside is reported as the cache's."""
     try:
         temporary.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=temporary) as name:
@@ -101,7 +101,7 @@ def workspace(temporary: Path) -> Iterator[Path]:
 
 
 def storage_error(path: Path, error: OSError) -> DiskFull | CacheUnusable:
-    """The plain words for what the operating system said about ``path``."""
+    """Return a readable error for an OSError at ``path``."""
     if error.errno in _FULL:
         return DiskFull(
             f"No space left while writing {path}{_free_space(path)}. "

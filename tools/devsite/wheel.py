@@ -1,4 +1,4 @@
-"""Builds the project's own wheel when its sources changed, else keeps the one there is."""
+"""Builds the project's wheel if its sources changed."""
 
 import hashlib
 import json
@@ -12,7 +12,7 @@ from devsite.processes import run_program
 from devsite.progress import Progress
 from devsite.store import workspace, write_atomically
 
-# Hatchling is not installed: Python imports straight from wheels, since they are zip files.
+# Hatchling is not installed: Python imports directly from wheels, which are zip files.
 _BUILD = """
 import sys
 sys.path[:0] = sys.argv[2:]
@@ -29,9 +29,9 @@ _EPOCH = "1577836800"
 def ensure_wheel(
     layout: Layout, builders: Iterable[Path], progress: Progress, rebuild: bool = False
 ) -> Path:
-    """The wheel of the sources as they are now.
+    """Return the wheel of the current sources.
 
-    ``builders`` are the wheels of hatchling and of what it needs.
+    ``builders`` are the wheels of hatchling and its dependencies.
     """
     builders = sorted(builders)
     try:
@@ -69,7 +69,7 @@ def _build(layout: Layout, builders: list[Path]) -> Path:
 
 
 def _publish(built: Path, layout: Layout) -> Path:
-    """Put the wheel and index.json where they are served, and drop older wheels."""
+    """Publish the wheel and index.json in the served folder, and delete older wheels."""
     wheel = layout.wheel / built.name
     write_atomically(wheel, [built.read_bytes()], layout.temporary)
     index = json.dumps({"wheel": wheel.name}) + "\n"
@@ -81,7 +81,7 @@ def _publish(built: Path, layout: Layout) -> Path:
 
 
 def _current(stamp: Path, folder: Path, fingerprint: str) -> Path | None:
-    """The wheel that is there, if it was built from these very sources and is whole."""
+    """Return the existing wheel if it is complete and was built from these sources."""
     try:
         record = json.loads(stamp.read_text(encoding="utf-8"))
         wheel = folder / record["wheel"]

@@ -1,1 +1,1 @@
-"""Builds the documentation site: docs/ and the API reference, with MkDocs."""
+"""Builds the documentation site from docs/ and the API reference, with MkDocs."""

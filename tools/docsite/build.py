@@ -8,14 +8,14 @@ _TIMEOUT = 600.0
 
 
 class CannotBuild(Exception):
-    """The site cannot be built; the message has the warnings of MkDocs."""
+    """MkDocs cannot build the site. The message has its warnings."""
 
 
 def build(python: Path, repository: Path, out: Path) -> None:
     """Write the site into a folder. A broken link raises CannotBuild."""
     command = [str(python), "-m", "mkdocs", "build", "--quiet"]
     command += ["--config-file", str(repository / "mkdocs.yml"), "--site-dir", str(out.resolve())]
-    # The theme announces a version of MkDocs that these pins do not have.
+    # The theme announces a version of MkDocs that is not pinned here.
     environment = {"NO_MKDOCS_2_WARNING": "1"}
     finished = run_program(command, folder=repository, timeout=_TIMEOUT, environment=environment)
     if not finished.succeeded:

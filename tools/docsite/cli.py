@@ -15,7 +15,7 @@ from runner.problem import CannotPrepare
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Build the site, say where it is, and return the exit status."""
+    """Build the site, print its path, and return the exit status."""
     layout = Layout()
     options = _parse(arguments, layout)
     console = Console(sys.stderr)
@@ -35,10 +35,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _python(layout: Layout, console: Console) -> Path:
-    """The Python of the tests' environment, which has MkDocs."""
+    """Return the Python of the tests' environment, which has MkDocs."""
     folder = layout.cache / "venv"
     own = Path(sys.executable)
-    if own.is_relative_to(folder):  # a test: the environment must not be made anew beneath it
+    if own.is_relative_to(folder):  # in a test: do not recreate the running environment
         return own
     with cache_lock(layout.cache / "tests.lock", console):  # the lock of tests/run.py
         return ensure_environment(

@@ -1,6 +1,6 @@
-"""An extension of Griffe that completes what it reads from the source by the imported package.
+"""Griffe extension that adds names from the imported package to those read from source.
 
-Griffe does not find names that are made at run time, such as NumPy's functions, and leaves out the
+Griffe does not find names that are created at run time, such as NumPy's functions. It also omits
 members that a class inherits from a private base.
 """
 
@@ -33,7 +33,7 @@ _KINDS = {
 
 
 class PublicNames(griffe.Extension):  # type: ignore[misc]
-    """Gives each public namespace an entry for each of its names, with a signature and a text."""
+    """Adds an entry with signature and text for each name of each public namespace."""
 
     def on_package(self, *, pkg: griffe.Module, **_: Any) -> None:
         """Complete the tree of the package as soon as it has been read."""
@@ -88,7 +88,7 @@ def _second_name(first: str, found: Any, space: Namespace) -> str:
 def _value(
     name: str, found: Any, text: str, package: griffe.Module, space: Namespace
 ) -> griffe.Attribute:
-    """A constant, with the text that stands below its assignment, or else with its value."""
+    """A constant, with the text below its assignment if there is one, else with its value."""
     written = _at(package, space.path).members.get(name)
     with contextlib.suppress(griffe.AliasResolutionError, griffe.CyclicAliasError):
         if not text and written is not None and written.has_docstring:
@@ -104,7 +104,7 @@ def _attribute(name: str, text: str) -> griffe.Attribute:
 
 
 def _function(name: str, found: Any, text: str) -> griffe.Function:
-    """A function that is made at run time."""
+    """A function that is created at run time."""
     try:
         signature = inspect.signature(found)
     except (TypeError, ValueError):
@@ -180,7 +180,7 @@ def _inherit_constructor(cls: type, found: griffe.Class) -> None:
 
 
 def _leave_out_state(cls: type, found: griffe.Class) -> None:
-    """Remove attributes without a text that only the code of the class assigns."""
+    """Remove attributes without a docstring that only the code of the class assigns."""
     kept = {*vars(cls), *members(cls), *getattr(cls, "__annotations__", ())}
     for name, member in list(found.members.items()):
         if member.is_attribute and not member.has_docstring and name not in kept:
@@ -204,7 +204,7 @@ def _made_member(cls: type, name: str) -> griffe.Function | griffe.Attribute:
 
 
 def _source(found: Any, package: griffe.Module) -> griffe.Function | None:
-    """What Griffe read of a function, unless a decorator changed it."""
+    """Return what Griffe read of a function, unless a decorator changed it."""
     if hasattr(found, "of_numpy") or not inspect.isfunction(found):
         return None
     try:

@@ -1,4 +1,4 @@
-"""What MkDocs calls while it builds the site: adds pages and rewrites links."""
+"""MkDocs hooks that add pages and rewrite links."""
 
 import sys
 from pathlib import Path

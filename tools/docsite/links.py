@@ -1,4 +1,4 @@
-"""Rewrites links of the documents, which are right in the repository, for the site."""
+"""Rewrites repository links in documents for the site."""
 
 import posixpath
 import re
@@ -14,11 +14,11 @@ _FENCED = re.compile(r"(^ *```.*?^ *```$)", re.MULTILINE | re.DOTALL)
 def rewritten(
     markdown: str, source: Path, page: str, pages: Mapping[Path, str], repository: Path, url: str
 ) -> str:
-    """A document whose links lead to pages of the site, or to files in the repository at a URL.
+    """Return a document with links to pages of the site, or to repository files at a URL.
 
-    ``source`` is the document's file and ``page`` its path among the site's sources. ``pages`` has
-    such a path for each file that is a page. Without a URL, a link to another file of the
-    repository becomes plain text. A link to nothing stays, and MkDocs reports it.
+    ``source`` is the document's file, and ``page`` its path among the site's sources. ``pages`` has
+    such a path for each file that is a page. Without a URL, links to other repository files become
+    plain text. Broken links stay, so that MkDocs reports them.
     """
 
     def replaced(match: re.Match[str]) -> str:
@@ -34,6 +34,6 @@ def rewritten(
         place = target.relative_to(repository).as_posix()
         return f"[{match['text']}]({url.rstrip('/')}/blob/HEAD/{place}{anchor})"
 
-    parts = _FENCED.split(markdown)  # text and code in turn
+    parts = _FENCED.split(markdown)  # text and code alternate
     parts[::2] = [_LINK.sub(replaced, text) for text in parts[::2]]
     return "".join(parts)

@@ -14,7 +14,7 @@ import numpy as np
 import browsergpu
 
 _ROLE = re.compile(r":(?:class|func|meth|mod|attr|data|exc):`~?([^`]+)`")
-#: The end of a line that introduces a block of code, which Markdown knows by its indentation.
+#: The end of a line before an indented code block, which Markdown recognizes without it.
 _LITERAL = re.compile(r"::$", re.MULTILINE)
 
 PACKAGE = browsergpu.__name__
@@ -112,7 +112,7 @@ def text_of_member(cls: type, name: str) -> str:
 
 
 def first_sentence(text: str) -> str:
-    """The first sentence of a docstring, after the signature that NumPy's may begin with."""
+    """Return the first sentence of a docstring, after a signature line as in NumPy's."""
     paragraphs = [" ".join(one.split()) for one in text.split("\n\n") if one.strip()]
     prose = [one for one in paragraphs if "(" not in one.partition(" ")[0]]
     sentence = prose[0].partition(". ")[0].rstrip(".:") if prose else ""

@@ -1,4 +1,4 @@
-"""The pages of the API reference, in Markdown that mkdocstrings fills."""
+"""Pages of the API reference, in Markdown that mkdocstrings expands."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -24,9 +24,9 @@ CHAPTERS = {
     "values": "Constants, dtypes and NumPy's own objects",
 }
 
-#: Lists the members at the beginning, without attributes, whose names say most of it.
+#: Lists the members first, without attributes, whose names say enough.
 _SUMMARY = "summary: {attributes: false, classes: true, functions: true}"
-#: Classes whose constructor is no public interface.
+#: Classes with a private constructor.
 _MADE_BY_FUNCTIONS = frozenset(("Array",))
 
 
@@ -113,7 +113,7 @@ def _page(space: Namespace) -> str:
 
 
 def _collected(path: str, options: Iterable[str]) -> list[str]:
-    """The lines that mkdocstrings replaces by the documentation of an object."""
+    """Return the lines that mkdocstrings replaces by the documentation of an object."""
     return [f"::: {path}", "    options:", *(f"      {option}" for option in options)]
 
 

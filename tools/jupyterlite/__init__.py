@@ -1,1 +1,1 @@
-"""Builds a JupyterLite site that has browsergpu in it: docs/jupyterlite.md."""
+"""Builds a JupyterLite site that includes browsergpu: docs/jupyterlite.md."""

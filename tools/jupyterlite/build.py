@@ -1,4 +1,4 @@
-"""Puts a JupyterLite site together in the cache: JupyterLite, its Pyodide kernel, our wheel."""
+"""Assembles a JupyterLite site in the cache: JupyterLite, its Pyodide kernel, our wheel."""
 
 import hashlib
 import json
@@ -21,18 +21,18 @@ from runner.wheels import ensure_wheels
 HERE = Path(__file__).resolve().parent
 CONTENTS = HERE / "contents"
 
-# What the kernel installs when it starts: of Pyodide's lock, and what that does not have.
+# Packages that the kernel installs at startup: from Pyodide's lock, and others.
 _OF_THE_LOCK = ("ipython", "jedi")
 _OTHERS = ("comm==0.2.3", "ipywidgets==8.1.9", "jupyterlab-widgets==3.0.17")
 _TIMEOUT = 600.0
 
 
 class CannotBuild(Exception):
-    """The site cannot be built; the message says why."""
+    """The site cannot be built. The message says why."""
 
 
 def check_folders(contents: Path, out: Path | None) -> None:
-    """Raises CannotBuild unless the contents are a folder, and the other is empty or not there."""
+    """Raise CannotBuild unless ``contents`` is a folder and ``out`` is empty or missing."""
     if not contents.is_dir():
         raise CannotBuild(f"{contents} is no folder: --contents takes one of notebooks and files")
     if out is not None and out.exists() and (not out.is_dir() or any(out.iterdir())):
@@ -40,8 +40,11 @@ def check_folders(contents: Path, out: Path | None) -> None:
 
 
 def ensure_site(layout: Layout, site: Site, contents: Path, progress: Progress) -> Path:
-    """The folder of a JupyterLite site with our wheel and these contents; built where the one in
-    the cache is of others. ``site`` is what `devsite.site.prepare` made ready."""
+    """Return the folder of a JupyterLite site with our wheel and these contents.
+
+    It is rebuilt if the cached one is from other inputs. ``site`` is the result of
+    `devsite.site.prepare`.
+    """
     cache = layout.cache / "jupyterlite"
     with cache_lock(layout.cache / "jupyterlite.lock", progress):
         built, stamp = cache / "site", cache / "site.json"
@@ -60,7 +63,7 @@ def ensure_site(layout: Layout, site: Site, contents: Path, progress: Progress) 
             _build(python, folder, contents.resolve())
             shutil.rmtree(built, ignore_errors=True)
             (folder / "site").rename(built)
-        # Last, so that a site whose building broke off is built anew.
+        # Written last, so that an interrupted build is repeated.
         stamp.write_text(fingerprint, encoding="utf-8")
         return built
 
@@ -68,7 +71,7 @@ def ensure_site(layout: Layout, site: Site, contents: Path, progress: Progress) 
 def _wheels(
     cache: Path, layout: Layout, site: Site, python: Path, progress: Progress
 ) -> list[Path]:
-    """Every wheel of the site: our page's, ours, and what JupyterLite's kernel needs besides."""
+    """Return all wheels: the page's, ours, and those that JupyterLite's kernel needs."""
     pinned = [layout.files / file.path for file in load_manifest().under("pyodide")]
     own = [*(path for path in pinned if path.suffix == ".whl"), site.wheel]
     needed = closure(_lock(site.roots["/pyodide/"])["packages"], _OF_THE_LOCK)
@@ -81,7 +84,7 @@ def _wheels(
 
 
 def _stage(lite: Path, pyodide: Path, wheels: Iterable[Path]) -> None:
-    """Lay out what `jupyter lite build` takes: Pyodide, and wheels for piplite in ``pypi``."""
+    """Prepare the inputs of `jupyter lite build`: Pyodide, and wheels for piplite in ``pypi``."""
     lock = lock_of(_lock(pyodide), wheels)
     distribution, others = lite / "static" / "pyodide", lite / "pypi"
     for folder in (distribution, others):
@@ -99,7 +102,7 @@ def _build(python: Path, folder: Path, contents: Path) -> None:
     command = [str(python), "-m", "jupyterlite_core", "build", "--lite-dir", str(folder / "lite")]
     command += ["--output-dir", str(folder / "site"), "--contents", str(contents)]
     command += ["--no-sourcemaps", "--no-unused-shared-packages"]
-    # Its settings are its own: those of a Jupyter that the user has could change the site.
+    # Isolated settings, since those of a user's Jupyter could change the site.
     environment = {"JUPYTER_CONFIG_DIR": str(folder / "config"), "JUPYTER_NO_CONFIG": "1"}
     finished = run_program(command, folder=folder, timeout=_TIMEOUT, environment=environment)
     if not finished.succeeded:

@@ -16,7 +16,7 @@ from runner.problem import CannotPrepare
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Build the site, say how to serve it, and return the exit status."""
+    """Build the site, print how to serve it, and return the exit status."""
     options = _parse(arguments)
     console = Console(sys.stderr)
     layout = Layout()
@@ -47,13 +47,13 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         "--out",
         type=Path,
         metavar="FOLDER",
-        help="a folder that is empty or not there yet; .cache/jupyterlite/site unless told",
+        help="an empty or new folder; default .cache/jupyterlite/site",
     )
     parser.add_argument(
         "--contents",
         type=Path,
         metavar="FOLDER",
         default=CONTENTS,
-        help="the notebooks and files that the site begins with; one short notebook unless told",
+        help="folder with the site's first notebooks and files; by default one short notebook",
     )
     return parser.parse_args(arguments)

@@ -1,8 +1,8 @@
-"""The pyodide-lock.json of a folder of wheels.
+"""pyodide-lock.json for a folder of wheels.
 
-Pyodide checks each wheel against its lock. The release's lock has the hashes of the wheels that the
-Pyodide project built, also of pure-Python ones, whose builds in a package registry differ in their
-bytes though not in their version.
+Pyodide checks each wheel against its lock. The release's lock has the hashes of wheels that the
+Pyodide project built. Builds of pure-Python packages in a package registry have the same version
+but other bytes.
 """
 
 import hashlib
@@ -15,7 +15,7 @@ Packages = Mapping[str, Mapping[str, Any]]
 
 
 def closure(packages: Packages, names: Iterable[str]) -> dict[str, str]:
-    """The versions of these packages of a lock, and of all that they need, by their names."""
+    """Return the versions of the named packages and of all their dependencies."""
     known = {_plain(name): package for name, package in packages.items()}
     found: dict[str, str] = {}
     waiting = list(names)
@@ -28,16 +28,16 @@ def closure(packages: Packages, names: Iterable[str]) -> dict[str, str]:
 
 
 def lacking(versions: Mapping[str, str], wheels: Iterable[Path]) -> dict[str, str]:
-    """Those of the packages that no wheel is of."""
+    """Return the packages without a wheel in the folder."""
     there = {_identity(wheel) for wheel in wheels}
     return {name: version for name, version in versions.items() if (name, version) not in there}
 
 
 def lock_of(lock: Mapping[str, Any], wheels: Iterable[Path]) -> dict[str, Any]:
-    """A release's lock, as it is true of a folder that has only these wheels.
+    """Return the release's lock, adapted to a folder that has only these wheels.
 
-    What the folder lacks is left out, so that it can still be had from elsewhere: of a package that
-    the lock names, Pyodide and micropip ask nobody else.
+    Missing packages are removed, so that they can be installed from elsewhere. Pyodide and micropip
+    look up packages of the lock nowhere else.
     """
     there = {_identity(wheel): wheel for wheel in wheels}
     packages = {}

@@ -1,1 +1,1 @@
-"""What tests/run.py is made of; the standard library and devsite only."""
+"""Implementation of tests/run.py, with the standard library and devsite only."""

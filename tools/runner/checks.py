@@ -1,4 +1,4 @@
-"""Runs the checks one after the other and says how each went."""
+"""Runs the checks in order and reports their results."""
 
 import os
 import signal
@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-#: Seconds without a word, after which a check hangs: on a slow machine all takes long, but each
-#: test says when it is done.
+#: Seconds without output after which a check counts as hanging. Every finished test prints a line,
+#: even on a slow machine.
 _SILENCE = 2400.0
 _GRACE = 30.0
 _LOOK = 1.0
@@ -19,16 +19,16 @@ _LOOK = 1.0
 
 @dataclass(frozen=True)
 class Outcome:
-    """How one check went."""
+    """The result of one check."""
 
     name: str
     passed: bool
     seconds: float
-    not_run: str = ""  #: why it did not run, where it did not
+    not_run: str = ""  # reason, if the check did not run
 
     @property
-    def told(self) -> str:
-        """The outcome as the summary has it."""
+    def line(self) -> str:
+        """The outcome as a line of the summary."""
         if self.not_run:
             return f"NOT RUN  {self.not_run}"
         return f"{'passed' if self.passed else 'FAILED'}  {self.seconds:.1f} s"
@@ -41,8 +41,10 @@ def run_check(
     environment: Mapping[str, str],
     silence: float = _SILENCE,
 ) -> Outcome:
-    """Run one check; what it prints is shown as it comes. It is ended once it has said nothing for
-    ``silence`` seconds."""
+    """Run one check and pass its output on.
+
+    The check is terminated after ``silence`` seconds without output.
+    """
     print(f"\n== {name}", flush=True)
     begin = time.monotonic()
     colours = {"FORCE_COLOR": "1"} if sys.stdout.isatty() else {}
@@ -56,13 +58,13 @@ def run_check(
     try:
         code = _wait(program, heard, silence)
         if code is None:
-            print(f"{name} has said nothing for {silence:.0f} s and is ended", flush=True)
+            print(f"{name} printed nothing for {silence:.0f} s and is stopped", flush=True)
             code = _end(program)
     except KeyboardInterrupt:
         _end(program)
         raise
     finally:
-        reader.join(_GRACE)  # a process that it has left may keep the pipe open
+        reader.join(_GRACE)  # a process left running may keep the pipe open
     return Outcome(name, code == 0, time.monotonic() - begin)
 
 
@@ -75,7 +77,7 @@ def _pass_on(program: subprocess.Popen[bytes], heard: list[float]) -> None:
 
 
 def _wait(program: subprocess.Popen[bytes], heard: list[float], silence: float) -> int | None:
-    """Its exit status; None where it says nothing any more."""
+    """Return the program's exit status, or None after too long a silence."""
     while True:
         try:
             return program.wait(_LOOK)
@@ -85,7 +87,7 @@ def _wait(program: subprocess.Popen[bytes], heard: list[float], silence: float) 
 
 
 def _end(program: subprocess.Popen[bytes]) -> int:
-    """As Ctrl-C does it, so that pytest closes its browser; by force where that is ignored."""
+    """Interrupt the program like Ctrl-C, so that pytest closes its browser, then kill it."""
     if sys.platform != "win32":
         program.send_signal(signal.SIGINT)
     try:
@@ -97,6 +99,6 @@ def _end(program: subprocess.Popen[bytes]) -> int:
 
 
 def summary(outcomes: Sequence[Outcome]) -> str:
-    """One line for each check."""
+    """Return one line per check."""
     width = max(len(outcome.name) for outcome in outcomes)
-    return "\n".join(f"{outcome.name:<{width}}  {outcome.told}" for outcome in outcomes)
+    return "\n".join(f"{outcome.name:<{width}}  {outcome.line}" for outcome in outcomes)

@@ -1,4 +1,4 @@
-"""Finds a Chromium that can run the browser tests, or brings one."""
+"""Finds or installs a Chromium for the browser tests."""
 
 import os
 import shutil
@@ -11,7 +11,7 @@ from runner import debian
 from runner.problem import CannotPrepare
 from runner.versions import version_of
 
-# The first with WebAssembly's JavaScript Promise Integration; WebGPU is older.
+# The first version with WebAssembly's JavaScript Promise Integration; WebGPU came earlier.
 OLDEST = 137
 VARIABLE = "BROWSERGPU_CHROMIUM"
 _DOWNLOAD_TIMEOUT = 900.0
@@ -33,16 +33,17 @@ with sync_playwright() as playwright:
 
 @dataclass(frozen=True)
 class Chromium:
-    """A browser that is new enough."""
+    """A browser that is recent enough."""
 
     path: str
     version: str
 
 
 def ensure_chromium(python: Path, memory: Path, say: Callable[[str], None]) -> Chromium:
-    """The Chromium to test with; ``memory`` is a file that remembers it for the next time.
+    """Return the Chromium for the tests.
 
-    The one in BROWSERGPU_CHROMIUM, else Playwright's own, else the system's, else Debian's.
+    It is the one in BROWSERGPU_CHROMIUM, else Playwright's, else the system's, else Debian's. The
+    file ``memory`` stores its path for the next run.
     """
     if chosen := os.environ.get(VARIABLE):
         return _chosen(chosen)
@@ -69,7 +70,7 @@ def _chosen(path: str) -> Chromium:
 
 
 def _places(remembered: str, python: Path, say: Callable[[str], None]) -> Iterator[str]:
-    """Paths to try; a later one is looked for only where the ones before it will not do."""
+    """Yield paths to try. Later ones are installed only if the earlier ones are unsuitable."""
     if Path(remembered).is_file():
         yield remembered
     if own := _playwrights(python, say):
@@ -80,7 +81,7 @@ def _places(remembered: str, python: Path, say: Callable[[str], None]) -> Iterat
 
 
 def _playwrights(python: Path, say: Callable[[str], None]) -> str | None:
-    """Playwright's own browser, fetched where it is absent."""
+    """Return Playwright's browser, and download it if it is missing."""
     asked = run_program([str(python), "-c", _WHERE_PLAYWRIGHTS_IS], folder=Path.cwd(), timeout=60.0)
     path = asked.last_lines(1)
     if not asked.succeeded:
@@ -93,14 +94,14 @@ def _playwrights(python: Path, say: Callable[[str], None]) -> str | None:
         [str(python), "-m", "playwright", "install", "--no-shell", "chromium"],
         folder=Path.cwd(),
         timeout=_DOWNLOAD_TIMEOUT,
-        # Milliseconds; the default of 30 s, tried several times, is long without a network.
+        # Milliseconds. The default of 30 s, with several retries, is long without a network.
         environment={"PLAYWRIGHT_DOWNLOAD_CONNECTION_TIMEOUT": "5000"},
     )
     if not finished.succeeded:
         say("Playwright's Chromium cannot be downloaded here")
         return None
     if debian.can_install():
-        # Chromium's libraries; where they are there already this changes nothing.
+        # Installs Chromium's libraries, if they are missing.
         run_program(
             [str(python), "-m", "playwright", "install-deps", "chromium"],
             folder=Path.cwd(),
@@ -110,7 +111,7 @@ def _playwrights(python: Path, say: Callable[[str], None]) -> str | None:
 
 
 def _version(path: str) -> str:
-    """The version of a Chromium that starts and is new enough."""
+    """Return the version of a Chromium that starts and is recent enough."""
     found = version_of(path, r"\b(\d+)(?:\.\d+){3}\b")
     if int(found[1]) < OLDEST:
         raise CannotPrepare(

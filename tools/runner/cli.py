@@ -30,15 +30,15 @@ from runner.wheels import ensure_wheels
 TESTS = REPOSITORY / "tests"
 _TIMEOUT = 300.0
 
-#: Arguments of pytest that say how to tell of tests, and not which to run.
+#: pytest arguments that change the report but not the selection of tests.
 _OF_TELLING = ("-v", "-q", "--tb", "--durations")
 
 
 def main(arguments: list[str]) -> int:
-    """Prepare, run every check, and return 0 where all passed."""
+    """Prepare, run every check, and return 0 if all passed."""
     options, pytest_arguments = parse(arguments)
     signal.signal(signal.SIGTERM, _stop)
-    # A program started in a shell's background ignores SIGINT, and so do all that it starts.
+    # A background job of a shell ignores SIGINT, and its children inherit that.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         return _run(options, pytest_arguments)
@@ -50,57 +50,57 @@ def main(arguments: list[str]) -> int:
 
 
 def parse(arguments: list[str]) -> tuple[argparse.Namespace, list[str]]:
-    """What was asked of the runner itself, and what goes to pytest."""
+    """Split the command line into the runner's options and pytest's arguments."""
     parser = argparse.ArgumentParser(
         prog="tests/run.py",
         usage="%(prog)s [-h] [--fast | --all | --firefox | --plain-webgpu | --native ENGINE] "
         "[pytest arguments]",
         description="Prepares what the tests need, then runs ruff, mypy, tsc, eslint and pytest. "
-        "Without an option each test runs in one place, most tests of kernels, arrays and "
-        "gradients outside the browser: about 16 minutes on 2 cores.",
-        epilog="Everything else goes to pytest: files, -k, -x …",
+        "Without an option, each test runs in one place. Most tests of kernels, arrays and "
+        "gradients run outside the browser. This takes about 16 minutes on 2 cores.",
+        epilog="All other arguments are passed to pytest: files, -k, -x …",
         allow_abbrev=False,
     )
     modes = parser.add_mutually_exclusive_group()
     modes.add_argument(
         "--fast",
         action="store_true",
-        help="the checks, and the tests that are marked `fast`: under 3 minutes on 2 cores",
+        help="the checks, and the tests marked `fast`: under 3 minutes on 2 cores",
     )
     modes.add_argument(
         "--all",
         action="store_true",
-        help="each test in each place, as in CI: in Chromium, outside it on Dawn and on "
-        "wgpu-native, those marked `firefox` in Firefox, and 10,000 random programs; under 60 "
+        help="each test in each place, as in CI: in Chromium, natively on Dawn and on "
+        "wgpu-native, tests marked `firefox` in Firefox, and 10,000 random programs; under 60 "
         "minutes on 2 cores",
     )
     modes.add_argument(
         "--firefox",
         action="store_true",
-        help="the tests that are marked `firefox`, or those that are named, in Firefox",
+        help="the tests marked `firefox`, or the given ones, in Firefox",
     )
     modes.add_argument(
         "--plain-webgpu",
         action="store_true",
-        help="the tests inside Pyodide, or those that are named, on a WebGPU without f16, "
-        "subgroups, timestamps and immediates, as Firefox's is",
+        help="the tests inside Pyodide, or the given ones, on a WebGPU without f16, subgroups, "
+        "timestamps and immediates, as in Firefox",
     )
     modes.add_argument(
         "--native",
         metavar="ENGINE",
         choices=ENGINES,
-        help="the tests inside Pyodide, or those that are named, outside a browser, on Dawn or on "
+        help="the tests inside Pyodide, or the given ones, outside a browser, on Dawn or on "
         "wgpu-native",
     )
     options, rest = parser.parse_known_args(arguments)
     mode = "--fast" if options.fast else "--all" if options.all else None
     if mode and _chooses(rest):
-        parser.error(f"{mode} says which tests run; leave it out to run those that are chosen")
+        parser.error(f"{mode} selects the tests; leave it out to run the given ones")
     return options, rest
 
 
 def stages(options: argparse.Namespace, pytest_arguments: list[str]) -> tuple[Stage, ...]:
-    """The runs of pytest that the command line asks for."""
+    """Return the pytest runs that the command line asks for."""
     asked = {
         "engine": options.native,
         "plain": options.plain_webgpu,
@@ -116,12 +116,12 @@ def stages(options: argparse.Namespace, pytest_arguments: list[str]) -> tuple[St
 
 
 def _chooses(pytest_arguments: list[str]) -> bool:
-    """Whether they say which tests run."""
+    """Whether pytest's arguments select tests."""
     return not all(one.startswith(_OF_TELLING) for one in pytest_arguments)
 
 
 def refuse_unknown(python: Path, pytest_arguments: list[str]) -> None:
-    """Raise CannotPrepare where pytest does not know an argument, before anything runs."""
+    """Raise CannotPrepare early if pytest does not know an argument."""
     if not pytest_arguments:
         return
     command = [str(python), "-m", "pytest", "--markers", *pytest_arguments]
@@ -173,7 +173,7 @@ def _run(options: argparse.Namespace, pytest_arguments: list[str]) -> int:
 
 
 def _prepare_tests(cache: Path, say: Callable[[str], None]) -> tuple[Path, Chromium]:
-    """The Python and the Chromium to test with."""
+    """Return the Python and the Chromium for the tests."""
     python = ensure_environment(cache / "venv", TESTS / "requirements.txt", say)
     ensure_wheels(cache / "test-wheels", TESTS / "pyodide-requirements.txt", python, say)
     ensure_javascript(cache / "javascript", TESTS / "javascript", python, say)
@@ -182,7 +182,7 @@ def _prepare_tests(cache: Path, say: Callable[[str], None]) -> tuple[Path, Chrom
 
 
 def _add_firefox(environment: dict[str, str], say: Callable[[str], None]) -> str:
-    """Add the Firefox to test with to an environment; returns why there is none, or ""."""
+    """Add a Firefox to the environment. Return why there is none, or ""."""
     try:
         firefox = ensure_firefox(say)
     except CannotPrepare as problem:

@@ -1,4 +1,4 @@
-"""Installs Debian packages, where that is possible without asking anybody."""
+"""Installs Debian packages, if that needs no password."""
 
 import os
 import shutil
@@ -12,13 +12,13 @@ _TIMEOUT = 900.0
 
 
 def can_install() -> bool:
-    """Whether this is root on a machine with apt-get."""
+    """Whether the process is root on a machine with apt-get."""
     is_root = sys.platform != "win32" and os.geteuid() == 0
     return is_root and shutil.which("apt-get") is not None
 
 
 def install(package: str, say: Callable[[str], None]) -> bool:
-    """Install one package; says why and returns False where that fails."""
+    """Install one package. On failure, report it and return False."""
     environment = {"DEBIAN_FRONTEND": "noninteractive"}
     for command in (["apt-get", "update"], ["apt-get", "install", "-y", package]):
         say(" ".join(command))

@@ -1,4 +1,4 @@
-"""Makes .cache/venv, the virtual environment that the tests run in."""
+"""Creates .cache/venv, the virtual environment of the tests."""
 
 import hashlib
 import importlib.util
@@ -14,7 +14,7 @@ _TIMEOUT = 900.0
 
 
 def ensure_environment(folder: Path, requirements: Path, say: Callable[[str], None]) -> Path:
-    """The Python of an environment that holds exactly these requirements' versions."""
+    """Return the Python of an environment with exactly the required versions."""
     python = folder / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python")
     stamp = folder / "browsergpu-requirements"
     wanted = _fingerprint(requirements)
@@ -25,7 +25,7 @@ def ensure_environment(folder: Path, requirements: Path, say: Callable[[str], No
     say(f"Installing {', '.join(_names(requirements))}")
     command = [str(python), "-m", "pip", "install", "--disable-pip-version-check"]
     _run([*command, "--requirement", str(requirements)], "pip could not install the test packages")
-    # Last, so that an environment left half made is made anew.
+    # Written last, so that a partial environment is created again.
     stamp.write_text(wanted, encoding="utf-8")
     return python
 

@@ -1,4 +1,4 @@
-"""Finds a Firefox that can run the browser tests, or brings one."""
+"""Finds or installs a Firefox for the browser tests."""
 
 import os
 import shutil
@@ -9,7 +9,7 @@ from runner import debian
 from runner.problem import CannotPrepare
 from runner.versions import version_of
 
-# The first with WebAssembly's JavaScript Promise Integration switched on.
+# The first version with WebAssembly's JavaScript Promise Integration enabled.
 OLDEST = 153
 VARIABLE = "BROWSERGPU_FIREFOX"
 _SYSTEM_NAMES = (
@@ -21,7 +21,7 @@ _SYSTEM_NAMES = (
 
 @dataclass(frozen=True)
 class Firefox:
-    """A browser that is new enough."""
+    """A browser that is recent enough."""
 
     path: str
     version: str
@@ -54,14 +54,14 @@ def ensure_firefox(say: Callable[[str], None]) -> Firefox:
 
 
 def _places(say: Callable[[str], None]) -> Iterator[str]:
-    """Paths to try; Debian's is installed only where the ones before it will not do."""
+    """Yield paths to try. Debian's is installed only if the earlier ones are unsuitable."""
     yield from filter(None, map(shutil.which, _SYSTEM_NAMES))
     if debian.can_install() and debian.install("firefox-esr", say):
         yield from filter(None, [shutil.which("firefox-esr")])
 
 
 def _version(path: str) -> str:
-    """The version of a Firefox that starts and is new enough."""
+    """Return the version of a Firefox that starts and is recent enough."""
     found = version_of(path, r"\bFirefox (\d+)(?:\.\d+)+")
     version = found[0].removeprefix("Firefox ")
     if int(found[1]) < OLDEST:

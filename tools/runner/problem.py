@@ -1,5 +1,5 @@
-"""The one way in which preparing the tests fails."""
+"""The error of a failed preparation of the tests."""
 
 
 class CannotPrepare(Exception):
-    """Something that the tests need is not to be had; the message says what to do."""
+    """Something that the tests need is unavailable. The message says what to do."""

@@ -1,27 +1,27 @@
-"""Sends test files to pytest's workers, also after one of them died."""
+"""Distribution of test files among pytest's workers that survives a worker's crash."""
 
 from collections.abc import Mapping
 
 from xdist.scheduler import LoadFileScheduling
 from xdist.workermanage import WorkerController
 
-#: A worker starts a test once it knows the next one, or that there is none.
+#: A worker starts a test only when it knows the next one, or that there is none.
 _KNOWN = 2
 
 _Tests = Mapping[str, bool]
 
 
 class FileScheduling(LoadFileScheduling):  # type: ignore[misc]
-    """As pytest-xdist's ``--dist loadfile``, which waits without end after a crash.
+    """Scheduler like pytest-xdist's ``--dist loadfile`` that does not hang after a crash.
 
-    pytest-xdist 3.8 gives another worker the finished files of the dead one and the test that
-    crashed, too. A worker that got a finished file, or a file of one test, waits for more tests,
-    and the scheduler for the end of a test. A worker that still collects its tests, as one that
-    replaces another does, ends the whole run with a ``KeyError`` when it is sent some.
+    After a crash, pytest-xdist 3.8 reassigns also the finished files and the crashed test. A worker
+    with a finished file, or with a file of one test, then waits for more tests, while the scheduler
+    waits for the end of a test. A replacement worker that still collects its tests fails the whole
+    run with a ``KeyError`` if tests are sent to it.
     """
 
     def remove_node(self, node: WorkerController) -> str | None:
-        """Put the tests that are left of a worker back. Return the test in which it died."""
+        """Requeue the worker's remaining tests and return the test in which it crashed."""
         units = self.assigned_work.pop(node)
         left = [test for unit in units.values() for test in _unfinished(unit)]
         if not left:
@@ -37,7 +37,7 @@ class FileScheduling(LoadFileScheduling):  # type: ignore[misc]
 
     def _reschedule(self, node: WorkerController) -> None:
         if node not in self.registered_collections:
-            return  # It gets its first tests when it has collected them.
+            return  # It gets its first tests after collection.
         super()._reschedule(node)
         while not node.shutting_down and self._pending_of(self.assigned_work[node]) < _KNOWN:
             if not self.workqueue:

@@ -1,7 +1,7 @@
-"""Which tests run in each mode of tests/run.py, and where: stages, one run of pytest each.
+"""The pytest runs (stages) of each mode of tests/run.py.
 
-Test files say by markers when they run and where (pyproject.toml has the markers): no path of a
-test stands here.
+Markers in the test files say when and where they run (pyproject.toml defines the markers). This
+module has no paths of single test files.
 """
 
 import dataclasses
@@ -10,21 +10,21 @@ from dataclasses import dataclass, field
 
 from runner.vulkan import ENGINES
 
-#: The tests that run inside Pyodide, and outside a browser, too.
+#: Tests that run both inside Pyodide and outside a browser.
 INSIDE = "tests/browser/inside"
-#: The tests that take a browser.
+#: Tests that need a browser.
 _IN_BROWSERS = "tests/browser"
 
-# Each worker has a browser of its own, which takes a core and two gigabytes. They take whole files,
-# the long ones first (tests/conftest.py).
+# Each worker has its own browser, which needs a core and two gigabytes. Workers take whole files,
+# long ones first (tests/conftest.py).
 _BY_FILES = (
     "-n", "auto", "--maxprocesses", "4", "--dist", "loadfile", "--no-loadscope-reorder",
 )  # fmt: skip
-# Single tests, where there is one file.
+# Distribution of single tests, if there is only one file.
 _BY_TESTS = ("-n", "auto", "--maxprocesses", "4", "--dist", "load")
 
-# Random programs against NumPy: 10,000 of them, as half are of assignments, and in CI's manner the
-# same ones each time. Mesa compiles them at its quickest; most of their time is compiling.
+# Random programs compared with NumPy: 10,000, half of them with assignments. The seed is fixed, as
+# in CI. Most of the time is compilation, so Mesa uses its fastest setting.
 _PROGRAMS = ("-m", "random_programs", INSIDE)
 _OF_PROGRAMS = {
     "BROWSERGPU_NATIVE": "wgpu", "BROWSERGPU_FUZZ_PROGRAMS": "5000", "GALLIVM_PERF": "nopt",
@@ -34,7 +34,7 @@ _OF_PROGRAMS = {
 
 @dataclass(frozen=True)
 class Stage:
-    """One run of pytest: its name in the summary, its arguments, and its environment."""
+    """One pytest run: its name in the summary, arguments and environment."""
 
     name: str
     arguments: tuple[str, ...]
@@ -85,8 +85,10 @@ def chosen(
     plain: bool = False,
     firefox: bool = False,
 ) -> Stage:
-    """The stage of tests that were chosen on the command line, or of all in-page tests; in Firefox
-    of those that are marked so."""
+    """Return the stage of the tests selected on the command line, or of all in-page tests.
+
+    In Firefox, only tests with its marker run.
+    """
     are_named = any(argument.startswith("tests") for argument in arguments)
     if firefox:
         own = _BY_FILES if are_named else _IN_FIREFOX.arguments

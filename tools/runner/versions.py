@@ -1,4 +1,4 @@
-"""What a browser says of its version."""
+"""Versions of installed browsers."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Vulkan drivers in software, on which the tests run outside a browser."""
+"""Software Vulkan drivers for the tests outside a browser."""
 
 import os
 import sys
@@ -8,24 +8,29 @@ from pathlib import Path
 from runner import debian
 from runner.chromium import VARIABLE
 
-#: Of WebGPU outside a browser.
+#: WebGPU engines outside a browser.
 ENGINES = ("dawn", "wgpu")
 _DRIVERS = (Path("/usr/share/vulkan/icd.d"), Path("/etc/vulkan/icd.d"))
 _CHROMIUM = Path("/usr/lib/chromium")  # Debian's; its command is a script elsewhere
 
 
 def ensure_vulkan(say: Callable[[str], None]) -> None:
-    """Install Debian's, lavapipe, where it is absent. Where that cannot be done the test takes
-    the machine's own driver, or the one beside Chromium, which takes minutes."""
+    """Install Debian's lavapipe if it is missing.
+
+    If that fails, the tests use the machine's own driver, or the one beside Chromium, which takes
+    minutes.
+    """
     has_one = any(path for folder in _DRIVERS for path in folder.glob("lvp_icd*.json"))
     if sys.platform == "linux" and not has_one and debian.can_install():
         debian.install("mesa-vulkan-drivers", say)
 
 
 def software_gpu(engine: str) -> dict[str, str]:
-    """The environment in which an engine, "wgpu" or "dawn", finds a GPU in software and no other:
-    lavapipe, and SwiftShader, which lies beside Chromium, as Dawn refuses lavapipe before Mesa 23.
-    Raises FileNotFoundError where there is none."""
+    """Return the environment in which an engine finds only a software GPU.
+
+    "wgpu" uses lavapipe. "dawn" uses the SwiftShader beside Chromium, since Dawn refuses lavapipe
+    before Mesa 23. Raises FileNotFoundError if the driver is missing.
+    """
     if engine == "wgpu":
         found = [path for folder in _DRIVERS for path in folder.glob("lvp_icd*.json")]
     else:

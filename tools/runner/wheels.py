@@ -1,4 +1,4 @@
-"""Fetches wheels for Pyodide into a folder of the cache."""
+"""Downloads wheels for Pyodide into a folder of the cache."""
 
 import shutil
 import tempfile
@@ -9,7 +9,7 @@ from devsite.processes import run_program
 from runner.problem import CannotPrepare
 
 _TIMEOUT = 300.0
-# The Python of Pyodide 314, and what its wheels are for that are not pure Python.
+# The Python version of Pyodide 314, and the platform of its binary wheels.
 _PYTHON = "3.14"
 _PLATFORM = "pyemscripten_2026_0_wasm32"
 
@@ -17,7 +17,7 @@ _PLATFORM = "pyemscripten_2026_0_wasm32"
 def ensure_wheels(
     folder: Path, requirements: Path, python: Path, say: Callable[[str], None]
 ) -> None:
-    """Make the folder hold exactly the wheels of the requirements."""
+    """Make the folder contain exactly the wheels of the requirements."""
     stamp = folder / "requirements.txt"
     wanted = requirements.read_text(encoding="utf-8")
     if stamp.exists() and stamp.read_text(encoding="utf-8") == wanted:

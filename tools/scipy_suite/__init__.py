@@ -1,1 +1,1 @@
-"""SciPy's own tests of arrays by the Array API standard, run on arrays of the GPU."""
+"""Runs SciPy's Array API tests on GPU arrays."""

@@ -1,8 +1,8 @@
-"""Run SciPy's tests on arrays of the GPU, and print a table of what passed.
+"""Run SciPy's tests on GPU arrays and print a table of results.
 
-``python -m scipy_suite [--gpu] [module …]``, from ``tools``, where browsergpu, an engine for it,
-SciPy and pytest are installed. It runs on a GPU in software, or with ``--gpu`` on the machine's GPU
-and with pytest-xdist on all cores.
+Run ``python -m scipy_suite [--gpu] [module …]`` in ``tools``. It requires browsergpu, an engine,
+SciPy and pytest. It uses a software GPU, or with ``--gpu`` the machine's GPU and pytest-xdist on
+all cores.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _COUNT = re.compile(r"(\d+) (passed|failed|skipped|xfailed|xpassed|error)")
 
 
 def run(module: str, *, on_gpu: bool) -> dict[str, int]:
-    """Return how many tests of a module of SciPy's passed, failed and so on."""
+    """Return how many tests of a SciPy module passed, failed and so on."""
     command = [
         sys.executable, "-m", "pytest", "-p", "scipy_suite.plugin", "-p", "no:cacheprovider", "-q",
         "-m", "array_api_backends", "--pyargs", f"scipy.{module}",
@@ -43,7 +43,7 @@ def run(module: str, *, on_gpu: bool) -> dict[str, int]:
 
 
 def main() -> None:
-    """Print a table of the modules that are named, by default of all."""
+    """Print a table of the named modules, by default of all."""
     names = sys.argv[1:]
     on_gpu = "--gpu" in names
     print("| module | passed | failed | skipped |\n| --- | --- | --- | --- |")

@@ -1,9 +1,8 @@
-"""A pytest plugin: SciPy's fixture ``xp`` is browsergpu, and results are compared as float32.
+"""pytest plugin that replaces SciPy's fixture ``xp`` by browsergpu and compares as float32.
 
-SciPy's tests ask for float64, which the GPU does not have: dtypes are not compared, and relative
-tolerances below 2e-4 become that, absolute ones 2e-5 of the greatest number, or of 1. The devices
-are given as a list, to which SciPy
-adds, where the standard says a tuple. Nothing else is changed.
+SciPy's tests ask for float64, which the GPU lacks. So dtypes are not compared. Relative tolerances
+are raised to 2e-4. Absolute ones are raised to 2e-5 times the largest number, clipped to 1 to 1000.
+The devices are returned as a list, because SciPy adds a list where the standard has a tuple.
 """
 
 from __future__ import annotations

@@ -60,7 +60,7 @@ def test_a_check_that_says_nothing_any_more_is_ended(
     said = capfdbinary.readouterr().out
     assert not outcome.passed
     assert b"a word" in said
-    assert b"said nothing" in said
+    assert b"printed nothing" in said
 
 
 def test_summary() -> None:

@@ -93,7 +93,7 @@ def test_a_mode_says_which_tests_run(
 ) -> None:
     with pytest.raises(SystemExit):
         parse([mode, *chosen])
-    assert f"{mode} says which tests run" in capsys.readouterr().err
+    assert f"{mode} selects the tests" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -49,7 +49,7 @@ class Build(Shown):
         *fields: int,
         open: bool = False,
     ) -> None:
-        """Adds a dispatch of a generated kernel, a Source."""
+        """Add a dispatch of a generated kernel, a Source."""
         self._steps.append(Generated(source, grid, slots, fields, open))
 
     def copy(self, source: Slot, target: Slot, nbytes: int) -> None:
