@@ -77,13 +77,13 @@ def asarray(
             raise InvalidArgument("asarray", "copy", copy, "True or None, to change the dtype")
         return apply.cast_to("asarray", obj, kind or obj.node.kind, copy=bool(copy))
     if copy is False:
-        raise InvalidArgument("asarray", "copy", copy, "True or None, for what is on the host")
+        raise InvalidArgument("asarray", "copy", copy, "True or None, as the data is on the host")
     tracer = current(device)
     # Lists and numbers have no dtype. The 64 bits that NumPy gives them are only its default.
     is_plain = isinstance(obj, list | tuple | np.generic) or python_number(obj) is not None
     data, own = on_host(_on_host(obj))
     if data.dtype == object:
-        raise InvalidType("asarray", "obj", obj, "numbers, all rows of one length")
+        raise InvalidType("asarray", "obj", obj, "numbers, with rows of one length")
     if kind is None and not is_plain:
         check_x64("asarray", "obj", data.dtype)
     return Array(uploaded(tracer, data, kind or own), tracer)
@@ -361,7 +361,7 @@ def arange(
     if stop is None:
         start, stop = 0, start
     if step == 0:
-        raise InvalidArgument("arange", "step", step, "another number than 0")
+        raise InvalidArgument("arange", "step", step, "a number other than 0")
     is_whole = all(isinstance(number, int | np.integer) for number in (start, stop, step))
     kind = _kind("arange", dtype, _integer_type(start, stop, step) if is_whole else FLOAT32)
     count = max(-((start - stop) // step) if is_whole else ceil((stop - start) / step), 0)

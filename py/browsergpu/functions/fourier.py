@@ -309,7 +309,7 @@ def _axes(op: str, x: Array, s: Any, axes: Any) -> list[tuple[int, int]]:
     chosen = [shapes.axis(op, "axes", axis, x.ndim) for axis in axes]
     lengths = [x.shape[axis] for axis in chosen] if s is None else list(s)
     if len(lengths) != len(chosen):
-        raise InvalidArgument(op, "s", s, f"have {len(chosen)} lengths, as there are axes")
+        raise InvalidArgument(op, "s", s, f"have {len(chosen)} lengths, one for each axis")
     return list(zip(chosen, lengths, strict=True))
 
 

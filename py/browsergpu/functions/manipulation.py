@@ -390,7 +390,7 @@ def roll(x: Array, /, shift: Any, *, axis: Any = None) -> Array:
     by = shift if checks.is_several(shift) else (shift,) * len(given)
     if len(by) != len(given):
         raise InvalidArgument(
-            "roll", "shift", shift, f"have {len(given)} numbers, as there are axes"
+            "roll", "shift", shift, f"have {len(given)} numbers, one for each axis"
         )
     for number, name in zip(by, given, strict=True):
         at = shapes.axis("roll", "axis", name, x.ndim)
@@ -465,7 +465,7 @@ def concat(arrays: Sequence[Array], /, *, axis: int | None = 0) -> Array:
 def _common_type(op: str, arrays: Sequence[Array]) -> ElementType:
     """Return the promoted type of arrays, which must be on one device."""
     if not arrays:
-        raise InvalidArgument(op, "arrays", arrays, "have one array at least")
+        raise InvalidArgument(op, "arrays", arrays, "have at least one array")
     for x in arrays:
         if not isinstance(x, Array):
             raise InvalidType(op, "arrays", x, "arrays")

@@ -1,4 +1,4 @@
-"""The places and weights of resized arrays."""
+"""Indices and weights of resized arrays."""
 
 from __future__ import annotations
 

@@ -70,7 +70,7 @@ def check_names(op: str, declared: Sequence[Parameter]) -> None:
     letters = {one.kind for one in declared if isinstance(one.kind, str)}
     for name in names:
         if names.count(name) > 1 or name == PLACE_NAME or name in letters:
-            expected = f"names of their own, and not {PLACE_NAME}, which is the element's place"
+            expected = f"a unique name, and not {PLACE_NAME}, the index of the element"
             raise InvalidArgument(op, "params", name, expected)
 
 

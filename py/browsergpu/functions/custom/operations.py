@@ -86,7 +86,7 @@ def _check_c(
 def not_understood(op: str, argument: str, error: CError) -> InvalidArgument:
     """Return the error for C that cannot be translated."""
     return InvalidArgument(
-        op, argument, Description(str(error)), "WGSL, or C of one element that WGSL can say",
+        op, argument, Description(str(error)), "WGSL, or C for one element that can be translated",
         "docs/coming-from-cupy.md lists what is translated.",
     )  # fmt: skip
 
@@ -95,7 +95,7 @@ def refuse_options(op: str, **given: Any) -> None:
     """Raise InvalidArgument for options of CuPy that are for the CUDA compiler."""
     for name, value in given.items():
         if value not in (None, "", ()):
-            raise InvalidArgument(op, name, value, "the default, as no CUDA is compiled")
+            raise InvalidArgument(op, name, value, "the default, as there is no CUDA compiler")
 
 
 def check_name(op: str, name: Any) -> None:
@@ -114,5 +114,5 @@ def check_letters(op: str, inputs: tuple[Parameter, ...], outputs: tuple[Paramet
     known = {one.kind for one in inputs}
     for one in outputs:
         if isinstance(one.kind, str) and one.kind not in known:
-            expected = "a letter that stands at an input, too, or a dtype"
+            expected = "a dtype, or the letter of an input"
             raise InvalidArgument(op, "out_params", one.kind, expected)

@@ -118,11 +118,11 @@ def _shape(
     of_outputs = [x.shape for one, x in zip(outputs, given or (), strict=False) if not one.is_raw]
     if size is not None:
         if each or of_outputs:
-            expected = "None where an array that is not raw says it"
+            expected = "None, as arrays that are not raw have the size"
             raise InvalidArgument(name, "size", size, expected)
         return (size,)
     if not each and not of_outputs:
-        expected = "given where all arrays are raw"
+        expected = "given, as all arrays are raw"
         raise InvalidArgument(name, "size", size, expected)
     try:
         shape = np.broadcast_shapes(*each, *of_outputs)

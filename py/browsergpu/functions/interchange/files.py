@@ -41,7 +41,7 @@ class SavedArrays(Mapping[str, Array]):
                 "load",
                 "file",
                 Description(f"a file with {name!r}, which is not an array"),
-                "a file of arrays alone",
+                "a file with only arrays",
             )
         return asarray(data, device=self.device)
 
@@ -226,7 +226,9 @@ async def _save_all(
     _check_file(op, file, "write")
     given = {f"arr_{n}": array for n, array in enumerate(args)}
     if twice := given.keys() & kwds.keys():
-        raise InvalidArgument(op, "kwds", sorted(twice), "names that arrays without one do not get")
+        raise InvalidArgument(
+            op, "kwds", sorted(twice), "other names than those of positional arrays"
+        )
     given |= kwds
     for name, array in given.items():  # checks all before the first read
         _check(op, name, array)

@@ -162,7 +162,7 @@ def _parse(subscripts: Any, arrays: Sequence[Any]) -> tuple[str, Sequence[Any]]:
     """Return the subscripts as text, and the operands."""
     if isinstance(subscripts, str):
         if not arrays:
-            raise InvalidArgument(_OP, "operands", arrays, "have one array at least")
+            raise InvalidArgument(_OP, "operands", arrays, "have at least one array")
         return subscripts, arrays
     items = [subscripts, *arrays]
     if len(items) < 2:

@@ -206,7 +206,7 @@ def cross(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
             raise InvalidArgument(op, name, x, f"have 3 indices on axis {axis}")
     if axis >= 0 and x1.ndim != x2.ndim:
         raise InvalidArgument(
-            op, "axis", axis, "below 0, as the arrays have different numbers of axes"
+            op, "axis", axis, "negative, as the arrays have different numbers of axes"
         )
     at = [axis % x.ndim for x in (x1, x2)]
     following, others = np.array([1, 2, 0]), np.array([2, 0, 1])

@@ -477,7 +477,7 @@ def _check_outputs(
 ) -> None:  # fmt: skip
     for extent, step, (before, behind), far in zip(extents, steps, pairs, reach, strict=True):
         if before + max((extent - 1) * step + 1, 0) + behind - far < 1:
-            raise InvalidArgument(op, "padding", padding, "small enough that outputs are left")
+            raise InvalidArgument(op, "padding", padding, "small enough for at least one output")
 
 
 def _flip_filters(w: Array, groups: int) -> Array:

@@ -89,13 +89,15 @@ def pad(input: Array, pad: Sequence[int], mode: str = "constant", value: Any = N
         return _extend(op, x, pairs, mode, pad)
     for (before, behind), extent in zip(pairs, x.shape, strict=True):
         if before + extent + behind < 0:
-            raise InvalidArgument(op, "pad", pad, f"numbers that leave elements of {x.shape}")
+            raise InvalidArgument(
+                op, "pad", pad, f"numbers that remove at most the elements of shape {x.shape}"
+            )
     given = value.item() if isinstance(value, np.generic) else value
     number = python_number(0 if given is None else given)
     if number is None:
         raise InvalidType(op, "value", value, "a number")
     if x.node.kind.kind in "biu" and number != int(number.real):
-        raise InvalidArgument(op, "value", value, f"a number that {x.dtype} has")
+        raise InvalidArgument(op, "value", value, f"a number of dtype {x.dtype}")
     return padded(x, pairs, number)
 
 

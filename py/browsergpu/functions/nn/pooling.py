@@ -347,7 +347,7 @@ def adaptive_avg_pool2d(input: Array, output_size: Any) -> Array:
         for size, extent in zip(given, x.shape[2:], strict=True)
     ]
     if 0 in x.shape[2:]:
-        raise InvalidArgument(op, "input", x, "have elements to pool")
+        raise InvalidArgument(op, "input", x, "have elements")
     if all(extent % size == 0 for extent, size in zip(x.shape[2:], sizes, strict=True)):
         kernel = [extent // size for extent, size in zip(x.shape[2:], sizes, strict=True)]
         return avg_pool2d(input, kernel)

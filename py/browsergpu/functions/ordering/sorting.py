@@ -150,7 +150,7 @@ def _extreme(op: str, function: str, x: Array, axis: int | None, keepdims: bool)
     at = None if axis is None else shapes.axis(op, "axis", axis, x.ndim)
     chosen = tuple(range(x.ndim)) if at is None else (at,)
     if 0 in (x.shape[n] for n in chosen):
-        raise InvalidArgument(op, "x", x, "have elements to look through")
+        raise InvalidArgument(op, "x", x, "have elements")
     if wide.is_wide(x):
         extreme = reduce.reduced(op, f"{function}imum", x, chosen, keepdims=True)
         return _extreme(op, "max", apply.binary("equal", x, extreme), axis, keepdims)
@@ -306,7 +306,7 @@ def _cumulative(
 ) -> Array:
     if axis is None:
         if x.ndim != 1:
-            raise InvalidArgument(op, "axis", axis, "an axis, as there is not just one")
+            raise InvalidArgument(op, "axis", axis, "an axis, as x is not a vector")
         axis = 0
     at = shapes.axis(op, "axis", axis, x.ndim)
     own = reduce.widened(x) if dtype is None else x.astype(dtype, copy=False)

@@ -144,7 +144,7 @@ class Philox(BitGenerator):
 def place_of(op: str, state: Any) -> Place:
     """Return the key and the counter of a state. Raises InvalidArgument for other states."""
     if not isinstance(state, Mapping) or state.get("bit_generator") != "Philox":
-        expected = "a state of Philox: NumPy's streams are not drawn on the GPU"
+        expected = "a state of Philox, as the GPU does not draw from other streams"
         raise InvalidArgument(op, "state", state, expected)
     inside = state.get("state")
     if not isinstance(inside, Mapping) or not {"key", "counter"} <= inside.keys():

@@ -60,7 +60,7 @@ class Permutations(Vectors):
 
     def _shuffle(self, x: Array, axis: int) -> None:
         if not isinstance(x, Array):
-            advice = "NumPy's generators shuffle what is on the host."
+            advice = "NumPy's generators shuffle arrays on the host."
             raise InvalidType("shuffle", "x", x, "an array on the GPU", advice)
         become(x, self._permutation(x, axis))
 
