@@ -1,10 +1,10 @@
-// y[o, c, i] = the j of chunk c where x[o, j, i] is the largest or the smallest, the first one
-// among equals: x is [outer, length, inner]. NaN is more extreme than all else.
+// Index of the largest or smallest element: y[o, c, i] is the j in chunk c that selects x[o, j, i].
+// x is [outer, length, inner]. The first of equal elements wins, and NaN wins over all others.
 //
-// Elements are compared by their order as whole numbers, and then by j; pairs of both go from
-// thread to thread. The threads stand as in reduce.wgsl: main_rows (inner = 1) gives a chunk to
-// `lanes` of them. main_columns gives a workgroup `lanes` neighbouring columns of one chunk, and
-// main_merge does so with the pairs that an earlier pass has found of its chunks.
+// Elements are compared by their order as unsigned integers, then by j. Threads exchange pairs of
+// order and j. Threads are arranged as in reduce.wgsl: main_rows (inner = 1) gives a chunk to
+// `lanes` threads. main_columns gives a workgroup `lanes` neighbouring columns of one chunk.
+// main_merge does the same with the pairs that an earlier pass found for its chunks.
 
 struct Params {
   outer: u32,
@@ -29,7 +29,7 @@ const NOTHING = vec2u(0u, 0xffffffffu);
 
 var<workgroup> partial: array<vec2u, THREADS>;
 
-// Pairs of order and j: the one that wins.
+// Returns the winning pair of order and j.
 fn better(p: vec2u, q: vec2u) -> vec2u {
   return select(p, q, q.x > p.x || (q.x == p.x && q.y < p.y));
 }
@@ -90,7 +90,7 @@ fn main_rows(
   }
 }
 
-// Of a chunk of columns, what one thread reads: every (THREADS / lanes)-th row of its column.
+// The rows that one thread reads in a chunk of columns: every (THREADS / lanes)-th row.
 struct Column {
   output: u32, // outer × chunks + chunk
   column: u32,

@@ -1,20 +1,20 @@
 // o = softmax(scale q kᵀ) v for each z = batch × heads + head, with an optional causal mask (key >
-// query is masked out). Any head_dim, any sizes; attention_tiled.wgsl is the quick one.
+// query is masked out). Any head_dim and any sizes; attention_tiled.wgsl is faster.
 //
-// A row is what lies at one position of one batch: the heads side by side, head_dim elements each.
-// Rows are q_row and kv_row elements apart, the first of k and v at k_first and v_first, so that q,
-// k and v may be parts of one packed projection; o's rows hold nothing else.
+// A row holds one position of one batch: all heads side by side, head_dim elements each. Rows of q
+// are q_row elements apart, rows of k and v kv_row elements. k starts at k_first and v at v_first,
+// so q, k and v may be parts of one packed projection. The rows of o are contiguous.
 //
-// Online softmax (https://arxiv.org/abs/2205.14135, algorithm 1): keys come 32 at a time, the row
-// maximum and sum are kept up to date and earlier sums rescaled, so no seq_q × seq_kv matrix
-// exists. A workgroup of 16 × 16 threads makes 32 queries × 64 columns of o; a wider head_dim
-// takes further workgroups, which compute the scores again. Scores are products over head_dim in
-// steps of 32, so that any head_dim fits. 4 z seq_q seq_kv head_dim operations up to 64 columns.
+// Online softmax (https://arxiv.org/abs/2205.14135, algorithm 1): keys are read 32 at a time. The
+// row maximum and sum are updated and earlier sums rescaled, so no seq_q × seq_kv matrix exists. A
+// workgroup of 16 × 16 threads computes 32 queries × 64 columns of o; a wider head_dim takes more
+// workgroups, which recompute the scores. Scores are products over head_dim in steps of 32, so any
+// head_dim fits. Cost: 4 z seq_q seq_kv head_dim operations up to 64 columns.
 //
-// With MASK, a mask is broadcast to [outer, inner, seq_q, seq_kv] by strides that may be 0: floats
-// are added to the scores, bools (words) mask out where they are 0. Values of
-// masked keys do not reach the result, not even NaN. Queries that see no key become 0. Without MASK,
-// the binding must be there but is not read.
+// With MASK, a mask is broadcast to [outer, inner, seq_q, seq_kv] by strides that may be 0. A float
+// mask is added to the scores; a bool mask (words) masks out keys where it is 0. Values of masked
+// keys do not affect the result, not even NaN. Queries without a visible key give 0. Without MASK,
+// a buffer must be bound but is not read.
 
 struct Params {
   seq_q: u32,
@@ -50,8 +50,8 @@ override MASK: u32 = 0u;
 const BLOCK = 32u; // queries and keys of a tile, and head_dim steps
 const COLUMNS = 64u;
 const PITCH = 33u;
-// The bits of the weight -1, which marks a masked key. Weights are compared by their bits: GPUs may
-// assume that no float is NaN, and NVIDIA's took a row of NaN for one whose keys are all masked.
+// Bits of the weight -1, which marks a masked key. Weights are compared by their bits because GPUs
+// may assume that no float is NaN: NVIDIA's took a row of NaN for a row with all keys masked.
 const MASKED = 0xbf800000u;
 
 var<workgroup> q_tile: array<f32, BLOCK * PITCH>;
@@ -148,7 +148,7 @@ fn main(
     }
     workgroupBarrier();
 
-    // Every thread of a row finds the row's new maximum by itself.
+    // Every thread of a row computes the row's new maximum.
     var new_maxima = maxima;
     for (var key = 0u; key < BLOCK; key++) {
       let pair = vec2f(weights[row0 * PITCH + key], weights[(row0 + 1u) * PITCH + key]);
@@ -158,7 +158,7 @@ fn main(
     for (var i = 0u; i < 4u; i++) {
       let at = (row0 + (i >> 1u)) * PITCH + key0 + (i & 1u);
       let score = weights[at];
-      // Of -inf - -inf comes NaN, where nothing is to be added.
+      // -inf - -inf is NaN, but nothing must be added here.
       if (is_minus_infinity(score)) {
         weights[at] = bitcast<f32>(MASKED);
       } else if (!is_nan(score)) {
@@ -189,7 +189,7 @@ fn main(
           values[j] = v[at + j];
         }
       }
-      // A masked key must not reach the result even where its value is NaN: 0 × NaN is NaN.
+      // A masked key must not affect the result even if its value is NaN: 0 × NaN is NaN.
       output0 += select(pair.x * values, vec4f(), masked.x);
       output1 += select(pair.y * values, vec4f(), masked.y);
     }

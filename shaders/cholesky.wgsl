@@ -1,7 +1,7 @@
-// The Cholesky factorisation A = L L^H, a block of columns at a time: of a, of [n, n], the columns
-// from `first` to `end` of the lower triangle become those of L; matrix_update.wgsl does the rest.
-// Only the lower triangle is read. From the first column on where A is not positive definite, all
-// is NaN.
+// Cholesky factorization A = L L^H of [n, n], one block of columns at a time. Columns `first` to
+// `end` of the lower triangle of a become columns of L; matrix_update.wgsl updates the rest. Only
+// the lower triangle is read. From the first column where A is not positive definite, all results
+// are NaN.
 
 struct Params {
   matrices: u32,

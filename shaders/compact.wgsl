@@ -1,8 +1,8 @@
-// indices = the i < n of which mask[i] is not 0, in their order, and count = how many there are.
+// indices = all i < n with mask[i] != 0, in ascending order; count = their number.
 //
-// A workgroup takes a tile of the mask. main_counts counts those of each tile; the caller scans the
-// counts exclusively, and main writes each tile's indices after those of the tiles before it. They
-// are gathered in workgroup memory first, so that neighbours are written to neighbouring places.
+// A workgroup processes a tile of the mask. main_counts counts the nonzero elements of each tile,
+// and the caller scans the counts exclusively. main then writes each tile's indices after those of
+// earlier tiles. It gathers them in workgroup memory first, so that writes are contiguous.
 
 struct Params {
   n: u32,

@@ -1,7 +1,6 @@
-// Adds up the parts that conv2d and conv2d_window left, and each filter's number where there is a bias:
-//   y[layer, i] = bias[filter] + sum over s of parts[layer, s, i]
-// A thread makes one output; outputs × (parts + 1) elements are moved. Without a
-// bias, the binding must be there but is not read.
+// Adds up the partial sums of conv2d and conv2d_window, and the filter's bias if there is one:
+// y[layer, i] = bias[filter] + sum over s of parts[layer, s, i]. Each thread computes one output
+// and moves parts + 1 elements. Without a bias, a buffer must be bound but is not read.
 
 struct Params {
   n: u32,

@@ -1,6 +1,6 @@
-// y[r, j] = weight[indices[r], j], word by word: a gather of rows. An index outside the table
-// gives a row of NaN (0 for integers). One element a thread: a word, or a vec4
-// for main_vectors, where rows are whole vec4s.
+// Gather of rows: y[r, j] = weight[indices[r], j], word by word. An index outside the table gives a
+// row of NaN (0 for integers). Each thread copies one word, or one vec4 in main_vectors, for rows
+// whose length is divisible by 4.
 
 struct Params {
   rows: u32,     // of y
@@ -19,7 +19,7 @@ struct Params {
 const THREADS = 256u;
 const NONE = 0xffffffffu;
 
-// Where the i-th element comes from, or NONE.
+// Returns the source index of element i, or NONE.
 fn source(i: u32) -> u32 {
   let index = indices[i / params.elements];
   if (index < 0 || u32(index) >= params.entries) {

@@ -1,4 +1,4 @@
-/** `/?notebook=none`: the kernel and the canvas alone, for programs that drive the page. */
+/** `/?notebook=none`: only the kernel and the canvas, for programs that control the page. */
 import { fromTemplate, refs } from "./base/dom.js";
 import { KernelClient } from "./kernel/kernel-client.js";
 import { machineApi } from "./kernel/machine.js";

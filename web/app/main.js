@@ -1,4 +1,4 @@
-/** Decides which page to show: what is missing, the kernel alone, or the notebook. */
+/** Selects the page to show: missing requirements, the kernel alone, or the notebook. */
 import { prepareKernel } from "./kernel/kernel-client.js";
 import { detectProblems } from "./kernel/problems.js";
 import { showProblems } from "./kernel/problems-page.js";
@@ -8,7 +8,7 @@ const app = document.getElementById("app");
 const parameters = new URLSearchParams(location.search);
 const alone = parameters.get("notebook") === "none";
 
-// A driver may ask for `browsergpu.ready` before the checks are through.
+// A program may ask for `browsergpu.ready` before the checks are complete.
 let tellOpened;
 const opened = new Promise((resolve) => {
   tellOpened = resolve;

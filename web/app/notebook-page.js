@@ -1,4 +1,4 @@
-/** Composes the notebook page: kernel, cells, files, status, keys. */
+/** Assembles the notebook page: kernel, cells, files, status, keys. */
 import { acceptDrops, KernelFiles } from "./notebook/files.js";
 import { showBoot } from "./kernel/boot-view.js";
 import { CellCommands } from "./notebook/cell-commands.js";
@@ -133,7 +133,7 @@ export function openNotebookPage(app) {
     }
   });
   addEventListener("beforeunload", (event) => {
-    // The notebook is kept; what runs and its variables are not.
+    // The notebook is stored; running cells and variables are not.
     if (kernel.busyOrQueued) event.preventDefault();
   });
 
@@ -169,7 +169,7 @@ function reactToKernel(kernel, interruptButton, restart) {
   });
 }
 
-/** What code run through `browsergpu.run` prints and draws belongs to no cell. */
+/** Output and images of code run through `browsergpu.run` belong to no cell. */
 function besideTheCells(found) {
   const draw = pictureIn(found["canvas-frame"], () => {
     found["canvas-panel"].hidden = false;

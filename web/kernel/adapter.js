@@ -1,6 +1,6 @@
-/** What the status bar says about the GPU. */
+/** Description of the GPU for the status bar. */
 
-/** The adapter as plain data, or null where there is none. */
+/** Return the adapter as plain data, or null if there is none. */
 export async function describeAdapter(gpu = navigator.gpu) {
   const adapter = await gpu?.requestAdapter({ powerPreference: "high-performance" });
   if (!adapter) return null;

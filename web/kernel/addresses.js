@@ -1,6 +1,8 @@
-/** Where the page's files are: below the folder of the page, which need not be a host's root. */
+/**
+ * Addresses of the page's files, relative to the page's folder, which may be any path of a host.
+ */
 
 const ROOT = new URL("../", import.meta.url);
 
-/** The address of a file of the page, from its path such as `wheel/index.json`. */
+/** Return the address of a file of the page, from its path such as `wheel/index.json`. */
 export const addressOf = (path) => new URL(path, ROOT).href;

@@ -1,19 +1,19 @@
-/** What a person types for Python's `input()`: from the page to Python, which waits for it. */
+/** Answers to Python's `input()`, passed from the page to waiting Python. */
 
-/** In memory that both share: the state, the number of bytes, and the text in UTF-8. */
+/** Layout of the shared memory: the state, the number of bytes, and the text in UTF-8. */
 const STATE = 0;
 const LENGTH = 1;
 const TEXT_AT = 8;
 const MAX_TEXT_BYTES = 1 << 20;
 export const ANSWER_BYTES = TEXT_AT + MAX_TEXT_BYTES;
-/** So many characters always fit. */
+/** This many characters always fit. */
 export const MAX_ANSWER = MAX_TEXT_BYTES / 4;
 
 const WAITING = 1;
 const ANSWERED = 2;
 const INTERRUPTED = 3;
 
-/** Give blocked Python its answer, or null to interrupt it; the page's side of `buffer`. */
+/** Page side: answer blocked Python through `buffer`, or interrupt it with null. */
 export function giveAnswer(buffer, text) {
   const words = new Int32Array(buffer, 0, 2);
   const bytes = new TextEncoder().encode(text ?? "");
@@ -23,14 +23,14 @@ export function giveAnswer(buffer, text) {
   Atomics.notify(words, STATE);
 }
 
-/** The kernel's side. Python calls it. */
+/** Kernel side. Python calls it. */
 export class Answers {
   #words;
   #bytes;
   /** @type {(text: string) => void} */
   #resolve = () => {};
 
-  /** `buffer` is shared with the page; without isolation there is none. */
+  /** `buffer` is shared with the page. Without isolation there is none. */
   constructor(buffer) {
     this.#words = buffer ? new Int32Array(buffer, 0, 2) : null;
     this.#bytes = buffer ? new Uint8Array(buffer, TEXT_AT) : null;
@@ -40,12 +40,12 @@ export class Answers {
     return this.#words !== null;
   }
 
-  /** Before the page is asked: from now on an answer counts. */
+  /** Accept an answer from now on; called before the page is asked. */
   expect() {
     Atomics.store(/** @type {Int32Array} */ (this.#words), STATE, WAITING);
   }
 
-  /** Wait; the text, or undefined after an interrupt. */
+  /** Wait for the text. Returns undefined after an interrupt. */
   block() {
     const words = /** @type {Int32Array} */ (this.#words);
     while (Atomics.load(words, STATE) === WAITING) Atomics.wait(words, STATE, WAITING);
@@ -55,14 +55,14 @@ export class Answers {
     return new TextDecoder().decode(bytes);
   }
 
-  /** The answer that will come as a message. */
+  /** Return a promise of the answer, which arrives as a message. */
   promise() {
     const { promise, resolve } = Promise.withResolvers();
     this.#resolve = resolve;
     return promise;
   }
 
-  /** Such a message came. */
+  /** Receive that message. */
   take(text) {
     this.#resolve(text);
   }

@@ -1,12 +1,12 @@
-/** Which files the kernel needs to start, and how many bytes each has. */
+/** Files that the kernel needs to start, and their sizes. */
 
 import { addressOf } from "./addresses.js";
 
 const CORE = ["pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip"];
-/** What is there before any cell runs. */
+/** Packages loaded before any cell runs. */
 export const PACKAGES = ["numpy", "micropip", "ipython"];
 
-/** Names as the lock file has its keys: `depends` may write them otherwise. */
+/** Names in the lock file's form; `depends` may spell them differently. */
 const plainName = (name) => name.toLowerCase().replace(/[-_.]+/g, "-");
 
 async function read(url, parse) {
@@ -17,7 +17,7 @@ async function read(url, parse) {
   return response[parse]();
 }
 
-/** The packages and all that they depend on, by the lock file's names. */
+/** Return the packages and all their dependencies, by the lock file's names. */
 export function withDependencies(lock, names) {
   const found = new Set();
   const visit = (name) => {
@@ -34,12 +34,12 @@ export function withDependencies(lock, names) {
 
 async function sizeOf(path) {
   const response = await fetch(path, { method: "HEAD" });
-  // An unread response counts as an aborted one.
+  // An unread response counts as aborted.
   await response.arrayBuffer();
   return response.ok ? Number(response.headers.get("Content-Length")) || 0 : 0;
 }
 
-/** The lock file's text, and the wheel's address. */
+/** Return the lock file's text and the wheel's address. */
 export async function bootFiles() {
   const [lockFile, index] = await Promise.all([
     read("lock/pyodide-lock.json", "text"),
@@ -48,7 +48,7 @@ export async function bootFiles() {
   return { lockFile, wheel: new URL(index.wheel, addressOf("wheel/index.json")).href };
 }
 
-/** The bytes of every file to load, by its path. */
+/** Return the bytes of every file to load, by path. */
 export async function bootSizes({ lockFile, wheel }) {
   const lock = JSON.parse(lockFile);
   const paths = [

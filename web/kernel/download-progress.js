@@ -1,8 +1,8 @@
-/** Counts the bytes of the kernel's files while Pyodide fetches them. */
+/** Counts the downloaded bytes of the kernel's files while Pyodide fetches them. */
 
 /**
- * Wrap the worker's `fetch` until `stop()` is called. `files` maps each expected path to its
- * size; `report` gets `{stage, loaded, total}` as bytes arrive.
+ * Wrap the worker's `fetch` until `stop()` is called. `files` maps each expected path to its size.
+ * `report` gets `{stage, loaded, total}` as bytes arrive.
  */
 export function watchDownloads(files, report) {
   const original = self.fetch;
@@ -34,11 +34,11 @@ export function watchDownloads(files, report) {
         controller.enqueue(chunk);
       },
     }));
-    // The headers go along: WebAssembly streaming insists on the MIME type.
+    // The headers are kept, since WebAssembly streaming requires the MIME type.
     return new Response(counted, response);
   };
 
-  // Modules are not loaded through fetch; the browser tells when they are there.
+  // Modules are not loaded through fetch; the browser reports when they arrive.
   const observer = new PerformanceObserver((list) => {
     for (const entry of list.getEntries()) {
       const path = new URL(entry.name).pathname;

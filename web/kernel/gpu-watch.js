@@ -1,16 +1,16 @@
-/** Tells the page whether the GPU still works on what a run left to it, and when it is done. */
+/** Reports whether the GPU still works for a finished run, and when it is done. */
 
 const LOOK_MS = 50;
 
-/** Ends the present watch. */
+/** Stops the current watch. */
 let stop = () => {};
 
-/** A run begins: what the GPU still does cannot be told from its work. */
+/** A run begins. The GPU's remaining work cannot be distinguished from the new run's. */
 export function beginRun() {
   stop();
 }
 
-/** The run `id` has ended; `unfinished()` counts what the GPU has not done yet. */
+/** The run `id` has ended. `unfinished()` counts the GPU's pending work. */
 export function watchGpu(id, unfinished, post) {
   const ended = performance.now();
   const tell = (working) =>
@@ -26,7 +26,7 @@ export function watchGpu(id, unfinished, post) {
   const look = () => {
     timer = undefined;
     const working = unfinished() > 0;
-    // What is done in a moment makes no light flicker.
+    // Work that ends at once should not make the light flicker.
     if (!working || looks === 1) tell(working);
     looks += 1;
     if (working) timer = setTimeout(look, LOOK_MS);

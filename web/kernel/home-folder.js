@@ -1,19 +1,19 @@
 /**
- * Python's home folder, which the browser keeps: the files lie in memory, where Python reads and
- * writes them, and what changed is copied into the site's own file system (OPFS) after each run.
- * All tabs share what is kept; each kernel sees it as it was when the kernel started. Of a file that
- * two tabs wrote, the later one stays, as on a disk.
+ * Python's home folder, which the browser stores. The files are in memory, where Python reads and
+ * writes them. Changes are copied into the site's own file system (OPFS) after each run. All tabs
+ * share the stored files, and each kernel sees them as they were when it started. If two tabs write
+ * a file, the later one stays, as on a disk.
  */
 
 const FOLDER = "browsergpu-files";
-/** Between two looks while a run goes on, where Python lets go of the thread. */
+/** Interval of checks during a run, when Python yields the thread. */
 const LOOK_MS = 1000;
-/** A file that was changed so shortly before it was read may change again within its time. */
+/** A file changed this shortly before it was read may change again with the same time. */
 const TICK_MS = 2;
 
 /**
- * What the browser keeps: `files` maps paths below the home folder to bytes, or to null for a folder.
- * `folder` is null where the browser keeps nothing, and `reason` says why.
+ * Return the stored files: `files` maps paths below the home folder to bytes, or to null for a
+ * folder. `folder` is null if the browser stores nothing, and `reason` says why.
  */
 export async function readKept() {
   const files = new Map();
@@ -40,7 +40,7 @@ async function readFolder(folder, path, files) {
   }
 }
 
-/** Whether a name is of a cache or a setting, which nobody would look for. */
+/** Whether a name is a cache or a setting, which the user would not look for. */
 function isLeftOut(name, isTop) {
   return name === "." || name === ".." || name === "__pycache__" || (isTop && name.startsWith("."));
 }
@@ -51,17 +51,17 @@ export class HomeFolder {
   #folder;
   #reason;
   #report;
-  /** What is kept of each path: when it was changed and its size, or null for a folder. */
+  /** The stored state of each path: its time and size, or null for a folder. */
   #kept = new Map();
-  /** @type {Map<string, string>} why a file is not kept */
+  /** @type {Map<string, string>} why a file is not stored */
   #problems = new Map();
   #storing = Promise.resolve();
   #told = "";
 
   /**
-   * `fs` is Emscripten's; `kept` is what `readKept` found, which is put into the folder `home`.
-   * `report` gets `[{path, size, problem}]` when the files are others than before; `problem` says why
-   * one is not kept.
+   * `fs` is Emscripten's. `kept` is the result of `readKept`, which is written to the folder
+   * `home`. `report` gets `[{path, size, problem}]` when files change. `problem` says why one is
+   * not stored.
    */
   constructor(fs, home, kept, report) {
     this.#fs = fs;
@@ -76,7 +76,9 @@ export class HomeFolder {
     this.#kept = this.#look();
   }
 
-  /** Put a file there; gives its `whole` path and the bytes of the file `before`, or null. */
+  /**
+   * Write a file. Returns its `whole` path and the bytes of the previous file `before`, or null.
+   */
   async write(path, bytes) {
     const whole = `${this.#home}/${path}`;
     this.#fs.mkdirTree(whole.slice(0, whole.lastIndexOf("/")));
@@ -91,7 +93,7 @@ export class HomeFolder {
     return this.#fs.readFile(`${this.#home}/${path}`);
   }
 
-  /** Delete a file; gives its bytes, for who wants it back. */
+  /** Delete a file. Returns its bytes, so that it can be restored. */
   async delete(path) {
     const bytes = this.read(path);
     this.#fs.unlink(`${this.#home}/${path}`);
@@ -99,7 +101,7 @@ export class HomeFolder {
     return bytes;
   }
 
-  /** Keep what has changed, and report. Never rejects: what could not be kept is reported. */
+  /** Store changes and report them. Never rejects: failures are reported. */
   keep() {
     this.#storing = this.#storing.then(async () => {
       if (this.#folder) await this.#store();
@@ -108,13 +110,13 @@ export class HomeFolder {
     return this.#storing;
   }
 
-  /** Keep what changes while something goes on; gives the function that ends it. */
+  /** Store changes during a run. Returns the function that stops it. */
   watch() {
     let ended = false;
     const look = async () => {
       const begun = performance.now();
       await this.keep();
-      // Large files that grow must not be copied all the time.
+      // Large growing files must not be copied all the time.
       const pause = Math.max(LOOK_MS, 4 * (performance.now() - begun));
       if (!ended) timer = setTimeout(look, pause);
     };
@@ -134,7 +136,7 @@ export class HomeFolder {
     this.#told = present;
   }
 
-  /** What lies in the folder now. */
+  /** Return the current contents of the folder. */
   #look(folder = "", found = new Map()) {
     for (const name of this.#fs.readdir(`${this.#home}/${folder}`)) {
       if (isLeftOut(name, folder === "")) continue;
@@ -147,7 +149,7 @@ export class HomeFolder {
     return found;
   }
 
-  /** When a file was changed and its size; null for a folder, undefined for what is neither. */
+  /** Return a file's time and size, null for a folder, undefined for anything else. */
   #about(path) {
     const { mode, mtime, size } = this.#fs.lstat(`${this.#home}/${path}`);
     if (this.#fs.isDir(mode)) return null;
@@ -167,7 +169,7 @@ export class HomeFolder {
     }
   }
 
-  /** Copy a file, all of it or nothing, or make a folder. */
+  /** Copy a file as a whole, or create a folder. */
   async #copy(path, isFolder) {
     try {
       if (isFolder) {
@@ -176,7 +178,7 @@ export class HomeFolder {
         return;
       }
       const about = this.#about(path);
-      if (!about) return; // changed since it was looked at: the next look has it
+      if (!about) return; // changed since the check; the next check includes it
       const bytes = this.read(path);
       const justNow = Date.now() - about.changed < TICK_MS;
       const folder = await this.#folderOf(path);
@@ -202,14 +204,14 @@ export class HomeFolder {
       const folder = await this.#folderOf(path);
       await folder.removeEntry(path.split("/").pop(), { recursive: true });
     } catch (error) {
-      // Another tab was faster, or it went with its folder.
+      // Another tab was faster, or it was deleted with its folder.
       if (error.name !== "NotFoundError") return;
     }
     this.#kept.delete(path);
     this.#problems.delete(path);
   }
 
-  /** The kept folder that a path lies in, made where it is not there. */
+  /** Return the stored folder of a path, created if it is missing. */
   async #folderOf(path) {
     let folder = this.#folder;
     for (const name of path.split("/").slice(0, -1)) {

@@ -1,28 +1,28 @@
-/** Ends a run from outside: Python that computes, awaits, or blocks in `run_sync`. */
+/** Interrupts a run from outside, whether Python computes, awaits, or blocks in `run_sync`. */
 
 const SIGINT = 2;
 const SIGALRM = 14;
 /**
- * What page and kernel share: a byte that Python looks at, and the id of the run it is meant for.
- * A run that has not begun yet, because its packages are being looked up, finds its id there.
+ * Memory shared by page and kernel: a byte that Python polls, and the id of the run to interrupt. A
+ * run whose packages are still being looked up finds its id there.
  */
 const SIGNAL_BYTE = 0;
 const RUN_ID_WORD = 1;
 export const SHARED_BYTES = 8;
 
-/** Ask Python to stop while it computes; the page's side of the shared `buffer`. */
+/** Page side: ask Python to stop while it computes, through the shared `buffer`. */
 export function raiseInterrupt(buffer, runId) {
   Atomics.store(new Int32Array(buffer), RUN_ID_WORD, runId);
   Atomics.store(new Uint8Array(buffer), SIGNAL_BYTE, SIGINT);
 }
 
-/** Have Python, while it computes, send what it holds back of its output. */
+/** Ask computing Python to send its buffered output. */
 export function askForOutput(buffer) {
   Atomics.compareExchange(new Uint8Array(buffer), SIGNAL_BYTE, 0, SIGALRM);
 }
 
 /**
- * The signal as Pyodide polls it: it reads element 0 and then sets it to 0. A signal that comes
+ * The signal as Pyodide polls it: it reads element 0 and then sets it to 0. A signal that arrives
  * between the two stays for the next poll.
  */
 class PolledSignal {
@@ -60,7 +60,7 @@ export class Interruption {
   #waits = new Set();
   #listens = false;
 
-  /** `buffer` is shared with the page; without isolation there is none. */
+  /** `buffer` is shared with the page. Without isolation there is none. */
   constructor(pyodide, buffer) {
     this.#pyodide = pyodide;
     this.#signal = buffer ? new PolledSignal(buffer) : undefined;
@@ -77,15 +77,15 @@ export class Interruption {
     return this.#runId !== null;
   }
 
-  /** A run begins: packages are loaded first, which must not be torn apart. */
+  /** Begin a run. Its packages load first, which must not be interrupted. */
   begin(runId) {
     this.#runId = runId;
     this.#requested = false;
   }
 
   /**
-   * Python is about to run; `cancel` ends it where it awaits. False if an interrupt came before:
-   * as a message, or through the buffer while the kernel was too busy to receive one.
+   * Python is about to run. `cancel` ends the run while it awaits. Returns false if an interrupt
+   * came before: as a message, or through the buffer while the kernel was too busy to receive one.
    */
   arm(cancel) {
     this.#signal?.clear();
@@ -96,21 +96,21 @@ export class Interruption {
     return true;
   }
 
-  /** From here on the buffer raises KeyboardInterrupt; called by Python where it can catch it. */
+  /** From now on the buffer raises KeyboardInterrupt. Python calls it when it can catch that. */
   listen() {
     this.#listens = true;
     this.#pyodide.setInterruptBuffer(this.#signal);
   }
 
-  /** Outside of a run, an interrupt that comes late would hit the kernel's own code. */
+  /** Outside of a run, a late interrupt would hit the kernel's own code. */
   ignore() {
     this.#listens = false;
     this.#pyodide.setInterruptBuffer(undefined);
   }
 
   /**
-   * Call Python for the page or for the kernel itself, and return its answer. An interrupt that
-   * comes meanwhile stays for the run: this call would take it from the run, and fail by it.
+   * Call Python for the page or the kernel, and return its answer. An interrupt during the call is
+   * kept for the run. Otherwise it would be lost to the run and fail the call.
    */
   aside(call) {
     const listened = this.#listens;
@@ -129,9 +129,9 @@ export class Interruption {
   }
 
   /**
-   * Something for Python to block on: `promise`, which `done()` or an interrupt resolves. Python
-   * calls `end()` when it goes on, and then looks whether it was `interrupted`: an interrupt may
-   * come between the promise and Python.
+   * Return something for Python to block on: `promise`, which `done()` or an interrupt resolves.
+   * Python calls `end()` when it continues and then checks `interrupted`, since an interrupt may
+   * arrive between the promise and Python.
    */
   wait() {
     const { promise, resolve } = Promise.withResolvers();
@@ -143,12 +143,12 @@ export class Interruption {
   }
 
   /**
-   * Called from the event loop, so Python is not computing: it blocks on a promise, awaits, or
-   * has not begun. Returns whether the run will end by that.
+   * Called from the event loop, when Python is not computing: it blocks on a promise, awaits, or
+   * has not begun. Returns whether this ends the run.
    */
   whileWaiting(runId) {
     if (runId !== this.#runId) return false;
-    // Left set, the buffer would raise once more.
+    // Otherwise the buffer would raise once more.
     this.#signal?.clear();
     if (this.endWaits()) return true;
     if (this.#cancel) return this.#cancel();
@@ -156,7 +156,7 @@ export class Interruption {
     return true;
   }
 
-  /** Have what Python blocks on raise KeyboardInterrupt; false if it does not block. */
+  /** Make a blocking wait of Python raise KeyboardInterrupt. Returns false if it does not block. */
   endWaits() {
     for (const wait of this.#waits) {
       wait.interrupted = true;

@@ -1,4 +1,4 @@
-"""ipywidgets' names, for the controls that this page has; elsewhere the real package has them."""
+"""ipywidgets' names for the controls of this page. Elsewhere, the real package has them."""
 
 from typing import NoReturn
 
@@ -71,7 +71,7 @@ __all__ = [
     "link",
 ]
 
-# Where nothing runs but in Python, what a page links by itself Python does.
+# All links run in Python here, so both kinds of links are the same.
 jslink, jsdlink = link, dlink
 
 

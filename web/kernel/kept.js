@@ -1,8 +1,8 @@
-/** What the browser keeps for the next boot: one thing of a kind, by all that decides about it. */
+/** The browser's cache for the next boot: one entry per kind, keyed by all its inputs. */
 
 /**
- * Where the thing of a kind (a cache's name) is kept that these sources, texts and buffers, lead
- * to; null where the browser keeps nothing.
+ * Return the cache entry of a kind (a cache's name) for these sources, texts and buffers. Returns
+ * null if the browser stores nothing.
  */
 export async function openKept(kind, sources) {
   if (!("caches" in self)) return null;
@@ -24,13 +24,13 @@ class Kept {
     this.#key = key;
   }
 
-  /** What was kept, or null. */
+  /** Return the cached bytes, or null. */
   async read() {
     const kept = await this.#cache.match(this.#key);
     return kept ? new Uint8Array(await kept.arrayBuffer()) : null;
   }
 
-  /** Keep this, and nothing of other sources. A full disk is no failure. */
+  /** Store these bytes and drop those of other sources. A full disk is not an error. */
   async write(bytes) {
     try {
       await this.clear();
@@ -40,7 +40,7 @@ class Kept {
     }
   }
 
-  /** Keep nothing of this kind any more. */
+  /** Drop everything of this kind. */
   async clear() {
     for (const old of await this.#cache.keys()) await this.#cache.delete(old);
   }

@@ -1,6 +1,6 @@
 /**
- * The kernel's own Python modules, and what Python compiles of them and of the packages they
- * import: compiling takes longer than running, so the browser keeps it for the next boot.
+ * The kernel's own Python modules, and the bytecode of these and of the packages they import.
+ * Compiling takes longer than running, so the browser caches the bytecode for the next boot.
  */
 import { openKept } from "./kept.js";
 
@@ -11,10 +11,10 @@ const NAMES = [
   "documentation", "analysis", "outline", "graphics_memory", "runner",
   "widget", "number_widgets", "range_widgets", "text_widgets", "choice_widgets", "button_widgets",
   "box_widgets", "widget_links", "interact",
-  "../ipywidgets", // by the name under which notebooks import it
+  "../ipywidgets", // the name under which notebooks import it
 ];
 
-/** Read the modules; `lockFile` and `wheel` say which packages there are. */
+/** Read the modules. `lockFile` and `wheel` determine the packages. */
 export async function readModules({ lockFile, wheel }) {
   const texts = await Promise.all(NAMES.map(async (name) =>
     (await answer(new URL(`notebook_kernel/${name}.py`, import.meta.url))).text()));
@@ -42,7 +42,7 @@ class KernelModules {
     this.#archive = archive;
   }
 
-  /** Put the modules where Python finds them; from now on it notes what it compiles. */
+  /** Write the modules to Python's path. From now on Python records what it compiles. */
   install(pyodide) {
     pyodide.FS.mkdirTree(`${FOLDER}/notebook_kernel`);
     NAMES.forEach((name, i) =>
@@ -54,7 +54,7 @@ class KernelModules {
     bytecode.destroy();
   }
 
-  /** Keep what was compiled since, where nothing was kept. */
+  /** Cache the compiled modules, if none were cached. */
   async keep() {
     if (!this.#finish) return;
     await this.#place.write(this.#finish().toJs());

@@ -1,4 +1,4 @@
-/** A worker that makes the memory which the next boots begin with, and ends. */
+/** A worker that creates the memory snapshot for the next boots, and exits. */
 import { keepMemory } from "./python-start.js";
 
 self.onmessage = async ({ data: { lockFile } }) => {

@@ -1,10 +1,10 @@
-/** What micropip once fetched from an index is there again without a network. */
+/** Cache of packages that micropip fetched from an index, for use without a network. */
 
 const NAME = "browsergpu-packages";
-/** What micropip accepts when it asks an index for a package's files. */
+/** The type that micropip accepts from an index. */
 const INDEX_TYPE = "application/vnd.pypi.simple";
 
-/** Have the worker's `fetch` keep packages of other sites: wheels for good, indexes until asked. */
+/** Make the worker's `fetch` cache other sites' packages: wheels for good, indexes offline. */
 export function keepPackages() {
   if (!("caches" in self)) return;
   const original = self.fetch;
@@ -16,7 +16,7 @@ export function keepPackages() {
     if (kept && request.unchanging) return kept;
     try {
       const response = await original.call(self, input, options);
-      // A full disk keeps nothing from being installed.
+      // A full disk must not prevent an installation.
       if (response.ok) await cache.put(request.url, response.clone()).catch(() => {});
       return response;
     } catch (error) {
@@ -26,7 +26,7 @@ export function keepPackages() {
   };
 }
 
-/** The address, where it is one of a package; a wheel's bytes never change. */
+/** Describe a package's address, or return null. A wheel's bytes never change. */
 function describe(input, options) {
   const given = input instanceof Request ? input : { url: input, method: "GET", headers: {} };
   if ((options?.method ?? given.method) !== "GET") return null;

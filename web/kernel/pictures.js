@@ -1,10 +1,9 @@
 /**
- * The canvases that Python draws on: each is made when it is first asked for, and each picture that
- * was drawn is sent to the page. That needs no turn of the event loop: pictures of a loop that never
- * lets go are seen, too.
+ * The canvases that Python draws on. Each is created on first use, and each image is sent to the
+ * page without returning to the event loop. So images of a busy loop are visible too.
  */
 
-/** Between two pictures of a canvas: what comes sooner would not be seen. */
+/** Minimum time between two images of a canvas. Faster ones would not be visible. */
 const FRAME_MS = 15;
 
 export class Pictures {
@@ -12,18 +11,18 @@ export class Pictures {
   #runOf;
   /** @type {Map<string, OffscreenCanvas>} */
   #canvases = new Map();
-  /** When a canvas's picture was sent last. */
+  /** The time of each canvas's last image. */
   #sent = new Map();
-  /** Pictures that came too soon after the one before, by their canvas. */
+  /** Images that came too soon after the previous one, by canvas. */
   #late = new Map();
 
-  /** `send` gets `{canvas, run, picture}`; `runOf()` is the run that the running code belongs to. */
+  /** `send` gets `{canvas, run, picture}`. `runOf()` returns the run of the running code. */
   constructor(send, runOf) {
     this.#send = send;
     this.#runOf = runOf;
   }
 
-  // `has` and `get`: the package takes this for the Map globalThis.browsergpuCanvases.
+  // `has` and `get`: the package uses this as the Map globalThis.browsergpuCanvases.
 
   has(id) {
     return typeof id === "string" && id !== "";
@@ -40,7 +39,7 @@ export class Pictures {
   }
 
   #take(id) {
-    // At once: the device may be closed, or the canvas drawn on, by the time that it is sent.
+    // Transferred now, since the device may be closed or the canvas redrawn before it is sent.
     const picture = this.get(id).transferToImageBitmap();
     const drawn = { canvas: id, run: this.#runOf(), picture };
     const late = this.#late.get(id);
@@ -60,7 +59,7 @@ export class Pictures {
     this.#send(drawn);
   }
 
-  /** Send what is held back. */
+  /** Send delayed images. */
   flush() {
     for (const drawn of this.#late.values()) this.#post(drawn);
   }

@@ -1,6 +1,6 @@
 /**
- * Starts Python. Its start takes seconds and always ends in the same memory, so the browser keeps
- * that memory (memory-maker.js makes it), and the next boot begins with it.
+ * Starts Python. Its start takes seconds and always ends in the same memory. The browser stores a
+ * snapshot of that memory (memory-maker.js makes it) for the next boot.
  */
 import { loadPyodide } from "../pyodide/pyodide.mjs";
 import { addressOf } from "./addresses.js";
@@ -19,8 +19,8 @@ const options = (lockFile) => ({
 });
 
 /**
- * What the kernel imports of Python's own library: no module that holds on to the page, and no more
- * than fits into the memory that Pyodide begins with, since a kept one cannot be larger.
+ * Standard library modules that the kernel imports. None may hold references to the page. Together
+ * they must fit into Pyodide's initial memory, since a snapshot cannot be larger.
  */
 const IMPORTS = [
   "asyncio", "cProfile", "concurrent.futures", "dataclasses", "decimal", "email.parser",
@@ -33,20 +33,20 @@ const IMPORTS = [
 const openMemory = (lockFile) =>
   openKept("browsergpu-python", [JSON.stringify([ENVIRONMENT, IMPORTS]), lockFile]);
 
-/** The place of the memory, and its bytes, where there are some; null where nothing is kept. */
+/** Return the cache entry of the memory and its bytes, if any. Returns null without a cache. */
 export async function readMemory(lockFile) {
   const place = await openMemory(lockFile);
   return place && { place, bytes: await place.read() };
 }
 
-/** Python with these packages (names or addresses), from the kept memory where there is one. */
+/** Start Python with these packages (names or addresses), from the snapshot if there is one. */
 export async function startPython(lockFile, memory, packages) {
   const start = (more) => loadPyodide(/** @type {any} */ (
     { ...options(lockFile), packages, ...more }));
   if (!memory?.bytes) return start();
   try {
     const python = await start({ _loadSnapshot: memory.bytes });
-    // Or each boot would begin with the same random numbers.
+    // Otherwise each boot would begin with the same random numbers.
     python.runPython("import random; random.seed(); del random");
     return python;
   } catch (error) {
@@ -57,13 +57,13 @@ export async function startPython(lockFile, memory, packages) {
   }
 }
 
-/** Have a worker make the memory; it ends by itself. */
+/** Start a worker that creates the snapshot and exits. */
 export function startMaker(lockFile) {
   new Worker(new URL("./memory-maker.js", import.meta.url), { type: "module" })
     .postMessage({ lockFile });
 }
 
-/** Make the memory of a Python that has just started, and keep it. */
+/** Store the memory of a Python that has just started. */
 export async function keepMemory(lockFile) {
   const python = await loadPyodide(/** @type {any} */ (
     { ...options(lockFile), _makeSnapshot: true }));

@@ -12,7 +12,7 @@ import { keepPackages } from "./package-cache.js";
 import { Pictures } from "./pictures.js";
 import { HOME, readMemory, startMaker, startPython } from "./python-start.js";
 
-/** Someone who has just opened the page is let begin first. */
+/** Delay, so that a user who has just opened the page can begin first. */
 const IDLE_MS = 5000;
 const INTERRUPTED = {
   ok: false, name: "KeyboardInterrupt", message: "", seconds: 0,
@@ -30,7 +30,7 @@ let runner;
 
 const post = (message, transfer = []) => self.postMessage(message, transfer);
 
-/** Call a method of runner.py's Runner other than `run`; no interrupt meets it. */
+/** Call a method of runner.py's Runner other than `run`. Interrupts do not affect it. */
 const call = (method, ...values) => interruption.aside(() => runner[method](...values));
 
 async function boot({ interruptBuffer, answerBuffer }) {
@@ -38,22 +38,22 @@ async function boot({ interruptBuffer, answerBuffer }) {
     ({ run: id, canvas, picture }) => post({ type: "picture", id, canvas, picture }, [picture]),
     () => call("active_run"),
   );
-  // browsergpu looks here for a canvas: a worker has no document to search.
+  // browsergpu looks for a canvas here, since a worker has no document.
   globalThis.browsergpuCanvases = /** @type {any} */ (pictures);
-  // And here for the translator of SPIR-V, which it loads when it meets some.
+  // The translator of SPIR-V, which browsergpu loads on demand.
   globalThis.browsergpuNagaUrl = addressOf("vendor/naga-wasm/dist/index.js");
 
   keepPackages();
-  // And here for what takes a download: a worker has no document to click in.
+  // The handler of downloads, since a worker has no document.
   globalThis.browsergpuDownload = (name, bytes) => post({ type: "download", name, bytes });
 
   const homeFiles = readKept();
   post({ type: "boot", stage: "Looking up the files" });
   const files = await bootFiles();
   const reading = readModules(files);
-  reading.catch(() => {}); // whoever awaits it below hears of it
+  reading.catch(() => {}); // failures are reported where it is awaited
   const memory = await readMemory(files.lockFile);
-  // What comes from the browser's cache needs no progress, and is faster unwatched.
+  // Files from the browser's cache need no progress, and load faster without it.
   const downloads = memory?.bytes ? null
     : watchDownloads(await bootSizes(files), (progress) => post({ type: "boot", ...progress }));
   post({ type: "boot", stage: "Starting Python" });
@@ -63,7 +63,7 @@ async function boot({ interruptBuffer, answerBuffer }) {
     downloads?.stop();
   }
 
-  // After a fatal error, such as an overflown stack, pending promises never settle.
+  // After a fatal error, such as a stack overflow, pending promises never settle.
   pyodide._api.on_fatal = (error) =>
     post({ type: "failed", request: "run", id: null, message: String(error) });
   home = new HomeFolder(pyodide.FS, HOME, await homeFiles, (files) => post({ type: "files", files }));
@@ -85,7 +85,7 @@ async function boot({ interruptBuffer, answerBuffer }) {
   await prepare(modules, files.lockFile, memory);
 }
 
-/** Get ready what the first cells need, and what makes the next boot faster, while nobody waits. */
+/** Prepare what the first cells need and what speeds up the next boot, while Python is idle. */
 async function prepare(modules, lockFile, memory) {
   try {
     pyodide.pyimport("browsergpu").destroy();
@@ -96,12 +96,12 @@ async function prepare(modules, lockFile, memory) {
   if (memory && !memory.bytes) whenIdle(() => startMaker(lockFile));
 }
 
-/** Call this when a while has passed and Python has nothing to do. */
+/** Call a function after a delay, when Python is idle. */
 function whenIdle(call) {
   setTimeout(() => (interruption.running ? whenIdle(call) : call()), IDLE_MS);
 }
 
-/** Load packages of the lock file; resolves to what went wrong. */
+/** Load packages of the lock file. Resolves to an error text. */
 async function loadPackages(names) {
   const problems = [];
   await pyodide.loadPackage(names, {
@@ -109,11 +109,14 @@ async function loadPackages(names) {
     errorCallback: (text) => problems.push(text),
   });
   const reasons = problems.filter((text) => !text.startsWith("The following error")).join("\n");
-  // An exception of Python may come without a text.
+  // A Python exception may have no text.
   return reasons || problems.join("\n");
 }
 
-/** Load what the code imports while Python is idle; what fails, the import itself will tell. */
+/**
+ * Load the packages that the code imports, while Python is idle. The import itself reports
+ * failures.
+ */
 async function loadImports(code) {
   const names = call("imported_by", code);
   if (names === "[]") return;
@@ -145,14 +148,14 @@ async function run({ id, name, code }) {
 }
 
 /**
- * Ask the interpreter, and jedi where only the code can tell; jedi is loaded when it is first
- * needed, since it is large. A run that began meanwhile is not held up: the answer is null then.
+ * Ask the interpreter, and jedi if only the code can tell. jedi is large, so it is loaded on first
+ * use. If a run began meanwhile, it is not delayed, and the answer is null.
  */
 async function look({ type, id, before, after }) {
   const ask = (byAnalysis) => JSON.parse(call(type, before, after, byAnalysis));
   let value = ask(false);
   if (value?.unresolved) {
-    // The loader rejects where it meets the interrupt of such a run.
+    // The loader rejects if such a run is interrupted.
     const problem = await loadPackages(["jedi"]).catch(String);
     value = problem || interruption.running ? null : ask(true);
   }
@@ -179,7 +182,7 @@ self.onmessage = async ({ data }) => {
   try {
     await handlers[data.type](data);
   } catch (error) {
-    // Python's exceptions are answers; what arrives here is the interpreter itself failing.
+    // Python's exceptions are answers. This is a failure of the interpreter itself.
     post({ type: "failed", request: data.type, id: data.id ?? null, message: String(error) });
   }
 };

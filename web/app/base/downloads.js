@@ -1,4 +1,4 @@
-/** Hands files to the browser's downloads. */
+/** Downloads of files that the page creates. */
 import { element } from "./dom.js";
 
 /** @param {string} name @param {BlobPart} content */

@@ -1,11 +1,11 @@
-/** Keeps the end of what is printed in view, as a terminal does, unless its reader scrolls away. */
+/** Scrolls a box to the end of its text like a terminal, unless the reader scrolls away. */
 
-/** Browsers round what is scrolled: pixels. */
+/** Browsers round scroll positions: pixels. */
 const SLACK = 2;
 
 class Follower {
   #box;
-  /** Where the box was scrolled to last. */
+  /** The last scroll position set here. */
   #last = 0;
   #due = false;
   following = true;
@@ -15,8 +15,7 @@ class Follower {
     box.addEventListener("scroll", () => this.#scrolled(), { passive: true });
   }
 
-  // Text may come between a scroll and its event, so not being at the end tells nothing of the
-  // reader: going up does.
+  // Text may arrive between a scroll and its event, so only scrolling up shows the reader's intent.
   #scrolled() {
     const { scrollTop, clientHeight, scrollHeight } = this.#box;
     if (scrollTop + clientHeight >= scrollHeight - SLACK) this.following = true;
@@ -24,7 +23,7 @@ class Follower {
     this.#last = scrollTop;
   }
 
-  /** Once a frame, however much comes in it. */
+  /** Once per frame, however much text arrives in it. */
   follow() {
     if (this.#due) return;
     this.#due = true;
@@ -49,12 +48,12 @@ function followerOf(box) {
   return follower;
 }
 
-/** Text has come into `box`. */
+/** Follow the end of new text in `box`. */
 export function followEnd(box) {
   followerOf(box).follow();
 }
 
-/** A `box` with later text is on the page, for which `before`, scrolled to `top`, has left it. */
+/** Follow the end in `box`, which replaces `before`, scrolled to `top`. */
 export function followEndFrom(box, before, top) {
   const follower = followerOf(box);
   follower.following = followerOf(before).following;

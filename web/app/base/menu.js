@@ -1,4 +1,4 @@
-/** A menu that a button opens by `popovertarget`: its place, and its keys. */
+/** Position and keys of a menu that a button opens by `popovertarget`. */
 
 const GAP = 4;
 const STEPS = { ArrowDown: 1, ArrowUp: -1 };

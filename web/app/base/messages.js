@@ -1,16 +1,16 @@
-/** Tells the person something: as a short message on the page, or to a screen reader alone. */
+/** Messages to the user: short ones on the page, or only for screen readers. */
 import { byId, element } from "./dom.js";
 
 const SHOWN_MS = 8000;
 
-/** Read `text` out, without showing it. */
+/** Announce `text` to screen readers without showing it. */
 export function announce(text) {
   byId("announcements").textContent = text;
 }
 
 /**
- * Show a message with at most one action. It leaves by itself, unless it is an error or
- * `stays` is set. Returns a function that takes it away.
+ * Show a message with at most one action. It disappears automatically, unless it is an error or
+ * `stays` is set. Returns a function that removes it.
  * @param {string} text
  * @param {{kind?: string, action?: {label: string, run: () => unknown}, stays?: boolean}} how
  */

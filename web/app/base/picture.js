@@ -1,14 +1,14 @@
-/** A picture that Python draws: shown as it changes, and a PNG in the notebook. */
+/** An image that Python draws: updated on the page, and saved as PNG in the notebook. */
 import { element } from "./dom.js";
 
-/** The canvas that `draw` takes where it is not told another. */
+/** The default canvas of `draw`. */
 export const CANVAS_ID = "gpu-canvas";
 
-/** Smaller ones are shown larger, pixel by pixel: CSS pixels. */
+/** Smaller images are enlarged without smoothing: CSS pixels. */
 const LEAST_WIDTH = 256;
 const PNG = "image/png";
 
-/** Show a picture of `width` pixels at that size, or larger where it was saved so. */
+/** Show an image of `width` pixels at that size, or at the larger size it was saved with. */
 export function setShownWidth(shown, width, wanted = width) {
   if (wanted <= width) return;
   shown.style.width = `${wanted}px`;
@@ -22,7 +22,7 @@ export class Picture {
   #context;
   #url = "";
 
-  /** `name` is what the code calls the canvas. */
+  /** `name` is the canvas's name in the code. */
   constructor(name) {
     this.#name = name;
     this.root = element("canvas", { className: "picture" });
@@ -32,7 +32,7 @@ export class Picture {
       this.root.getContext("bitmaprenderer"));
   }
 
-  /** Show an ImageBitmap, which is used up. */
+  /** Show an ImageBitmap and consume it. */
   show(bitmap) {
     const { width, height } = bitmap;
     if (this.root.width !== width || this.root.height !== height) {
@@ -56,7 +56,7 @@ export class Picture {
 
   /** The output in nbformat's form. */
   get output() {
-    // Encoded when it is asked for: an animation changes it many times between two saves.
+    // Encoded only on demand, since an animation changes it many times between two saves.
     this.#url ||= this.root.toDataURL(PNG);
     const { width } = this.root;
     return {
@@ -67,7 +67,7 @@ export class Picture {
   }
 }
 
-/** A picture in `frame` for what no cell drew; gives the function that shows messages of the kernel. */
+/** An image in `frame` for drawings outside of cells. Returns the handler of kernel messages. */
 export function pictureIn(frame, onFirst = () => {}) {
   const picture = new Picture(CANVAS_ID);
   picture.root.id = CANVAS_ID;

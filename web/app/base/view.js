@@ -1,9 +1,9 @@
-/** Keeps in view what the person works on, and what a run brings below it. */
+/** Keeps the focused cell in view while runs add outputs. */
 
 const GAP = 16;
 const PAGING = ["PageUp", "PageDown", "Home", "End", " "];
 
-/** How much of the window the page's bars cover at its top and bottom. */
+/** Heights of the window's parts that the page's bars cover at the top and bottom. */
 export function covered() {
   const header = document.querySelector(".masthead")?.getBoundingClientRect();
   const footer = document.querySelector(".status")?.getBoundingClientRect();
@@ -14,13 +14,12 @@ export function covered() {
 }
 
 /**
- * While a cell of `root` has the focus and is in view, keep it there as outputs come and grow: the
- * cursor first, then the end of a fresh output that stands beside it. Whoever scrolls away is left
- * in peace.
+ * Keep the focused cell of `root` in view while outputs arrive and grow. The cursor has priority
+ * over the end of a new output. After the user scrolls away, do nothing.
  */
 export function keepInView(root) {
   let following = true;
-  // Outputs may come between a scroll and its event, so only the person's own scrolling counts.
+  // Outputs may arrive between a scroll and its event, so only the user's own scrolling counts.
   let byHand = false;
   /** @type {HTMLElement | null} */
   let fresh = null;
@@ -45,7 +44,7 @@ export function keepInView(root) {
     const { top: first, bottom: last } = room();
     const beside = fresh === cell || fresh?.nextElementSibling === cell;
     const end = fresh && beside ? Math.max(bottom, fresh.getBoundingClientRect().bottom) : bottom;
-    // Not so far that the focused place leaves at the top.
+    // Not so far that the focused position leaves at the top.
     const down = Math.min(Math.max(0, end - last), Math.max(0, top - first));
     const up = Math.min(0, top - first);
     if (!down && !up) return;

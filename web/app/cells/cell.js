@@ -1,4 +1,4 @@
-/** One cell: its source, its outputs, and how they look. It knows nothing of its neighbours. */
+/** One cell: its source, outputs and appearance. It does not know its neighbours. */
 import { formatSeconds, fromTemplate, refs } from "../base/dom.js";
 import { createEditor } from "../editor/editor.js";
 import { isFolded, withFolding } from "./folding.js";
@@ -20,10 +20,12 @@ export class Cell {
   #doc;
   #state = "idle";
   #seconds = 0;
-  /** Takes the field of `input()` away, where there is one. */
+  /** Removes the field of `input()`, if there is one. */
   #stopAsking = () => {};
 
-  /** `actions(cell)` gives the notebook's reactions, `trust` is that in it; see notebook.js. */
+  /**
+   * `actions(cell)` returns the notebook's callbacks. `trust` is the notebook's; see notebook.js.
+   */
   constructor(model, { actions, help, trust }) {
     const { id = newCellId(), type, source = "", metadata = {}, attachments, shape } = model;
     this.id = id;
@@ -49,7 +51,7 @@ export class Cell {
     if (type === "markdown" && source.trim()) this.render();
   }
 
-  /** The editor; null once the cell is destroyed. */
+  /** The editor, null once the cell is destroyed. */
   get view() {
     return this.#view;
   }
@@ -58,7 +60,7 @@ export class Cell {
     return this.root.classList.contains("folded");
   }
 
-  /** Hide the outputs, or show them. */
+  /** Hide or show the outputs. */
   fold(folded) {
     this.root.classList.toggle("folded", folded);
     this.#extras.metadata = withFolding(this.#extras.metadata, folded);
@@ -69,7 +71,7 @@ export class Cell {
     return this.#view ? this.#view.state.doc.toString() : this.#doc;
   }
 
-  /** The cell as ipynb.js takes it, and whether its outputs were made in this session. */
+  /** The cell as ipynb.js expects it, and whether its outputs were made in this session. */
   get model() {
     const { id, type, source, executionCount } = this;
     const model = { id, type, source, ...this.#extras };
@@ -83,7 +85,7 @@ export class Cell {
     return this.source.trim() === "";
   }
 
-  /** Tell a screen reader where the cell stands. */
+  /** Announce the cell's position to screen readers. */
   setPosition(index, count) {
     this.root.setAttribute("aria-label", `Cell ${index + 1} of ${count}, ${KIND[this.type]}`);
   }
@@ -105,8 +107,8 @@ export class Cell {
   }
 
   /**
-   * Turn a code cell into text or back; the source stays. Gives a function that takes it back, or
-   * returns false where the cell was run since.
+   * Convert a code cell to text or back, keeping the source. Returns a function that undoes it, or
+   * returns false if the cell was run since.
    */
   convert(type) {
     const { type: before, isRendered } = this;
@@ -136,7 +138,7 @@ export class Cell {
     return this.root.classList.contains("rendered");
   }
 
-  /** Show a text cell as it reads. */
+  /** Render a text cell. */
   render() {
     if (this.type !== "markdown") return;
     const source = this.source || "*Empty text cell*";
@@ -162,12 +164,15 @@ export class Cell {
     this.root.scrollIntoView({ block: "nearest" });
   }
 
-  /** Whether there is anything that clearOutputs takes away. */
+  /** Whether clearOutputs would remove anything. */
   get wasRun() {
     return this.executionCount !== null || !this.#area.isEmpty;
   }
 
-  /** Gives a function that brings the outputs back, or returns false where the cell was run since. */
+  /**
+   * Clear the outputs. Returns a function that restores them, or returns false if the cell was run
+   * since.
+   */
   clearOutputs() {
     const { executionCount } = this;
     const { timing } = this.#refs;
@@ -185,7 +190,7 @@ export class Cell {
     };
   }
 
-  /** idle, queued, running or failed. */
+  /** Set the state: idle, queued, running or failed. */
   setState(state) {
     this.#state = state;
     this.root.dataset.state = state;
@@ -204,7 +209,7 @@ export class Cell {
     count.title = { queued: "Waiting", running: "Running" }[this.#state] ?? "";
   }
 
-  /** The kernel has begun with this cell. */
+  /** The kernel started this cell. */
   begin(executionCount) {
     this.executionCount = executionCount;
     this.#area.clear();
@@ -212,14 +217,14 @@ export class Cell {
     this.setState("running");
   }
 
-  /** Take a message of the running cell. */
+  /** Handle a message of the running cell. */
   receive(message) {
     if (message.type === "gpu" && message.seconds > 0.001) this.#showTiming(this.#seconds, message);
     if (message.type === "input") this.#stopAsking = askAfter(this.#refs.outputs, message);
     else this.#area.receive(message, this.executionCount);
   }
 
-  /** The run is over: `ending` is the kernel's "done" message. */
+  /** End the run with the kernel's "done" message `ending`. */
   finish(ending) {
     this.#stopAsking();
     if (!ending.ok) this.#area.error(ending);
@@ -227,7 +232,7 @@ export class Cell {
     this.setState(ending.ok ? "idle" : "failed");
   }
 
-  /** The run never ended, for instance because the kernel was restarted. */
+  /** End a run that has no result, for instance after a restart of the kernel. */
   abandon(reason) {
     this.#stopAsking();
     const running = this.#state === "running";
@@ -235,7 +240,7 @@ export class Cell {
     if (running) this.#area.stream("stderr", `[${reason}]\n`);
   }
 
-  /** The cell's time: Python's `seconds`, and those after it until the GPU was done. */
+  /** Show the cell's time: Python's `seconds`, and those that the GPU worked afterwards. */
   #showTiming(seconds, { working = false, seconds: more = 0 } = {}) {
     this.#seconds = seconds;
     this.#refs.timing.textContent = formatSeconds(seconds + more) + (working ? "…" : "");

@@ -1,15 +1,15 @@
-/** Displays that Python may change later, by the ids that it gave them. */
+/** Displays that Python can update later by id. */
 
 /** @typedef {(data: object, metadata: object) => boolean} Change */
 /** @type {Map<string, Change[]>} */
 const displays = new Map();
 
-/** `change` shows other data in a display; it gives false once the display is gone. */
+/** `change` updates a display's data. It returns false once the display is gone. */
 export function rememberDisplay(id, change) {
   displays.set(id, [...(displays.get(id) ?? []), change]);
 }
 
-/** Show other data wherever the id stands. */
+/** Update the data of all displays with this id. */
 export function updateDisplays(id, data, metadata) {
   const there = (displays.get(id) ?? []).filter((change) => change(data, metadata));
   if (there.length > 0) displays.set(id, there);

@@ -1,10 +1,10 @@
-/** How a notebook file says that a cell's outputs are hidden, in both of Jupyter's ways. */
+/** Hidden outputs in a notebook file's metadata, in both of Jupyter's formats. */
 
 export function isFolded({ collapsed, jupyter }) {
   return collapsed === true || jupyter?.outputs_hidden === true;
 }
 
-/** A cell's metadata with that said, or no more. */
+/** Return a cell's metadata with hidden or visible outputs. */
 export function withFolding(metadata, folded) {
   const jupyter = { ...metadata.jupyter, outputs_hidden: true };
   if (folded) return { ...metadata, collapsed: true, jupyter };

@@ -1,10 +1,10 @@
-/** The field in a cell in which a person answers Python's `input()`. */
+/** The field in a cell for the answer to Python's `input()`. */
 import { MAX_ANSWER } from "../../kernel/answers.js";
 import { element } from "../base/dom.js";
 
 /**
- * Show it after `place` and put the cursor there; `reply` gets the text. Returns a function that
- * takes it away unanswered.
+ * Show the field after `place` with the cursor in it. `reply` receives the text. Returns a function
+ * that removes the field without an answer.
  */
 export function askAfter(place, { prompt, password, reply }) {
   const before = /** @type {HTMLElement | null} */ (document.activeElement);

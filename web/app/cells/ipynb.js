@@ -23,12 +23,12 @@ function lines(value) {
   return value.match(/[^\n]*\n|[^\n]+/g) ?? [];
 }
 
-/** A new cell identifier, as nbformat 4.5 wants it. */
+/** Return a new cell identifier as nbformat 4.5 requires. */
 export function newCellId() {
   return crypto.randomUUID().slice(0, 8);
 }
 
-/** The notebook in `source`, or a NotebookFormatError that says what is wrong with it. */
+/** Parse the notebook in `source`. Throws a NotebookFormatError that describes the problem. */
 export function parseNotebook(source) {
   let file;
   try {
@@ -50,7 +50,9 @@ export function parseNotebook(source) {
   return { metadata: file.metadata ?? {}, cells: file.cells.map(parseCell), shape };
 }
 
-/** An object of a file without what is kept elsewhere: the order of its keys, and what is unknown. */
+/**
+ * Return a file's object without parts stored elsewhere: the order of its keys, and unknown ones.
+ */
 function shapeOf(object, kept) {
   const entries = Object.entries(object);
   return Object.fromEntries(entries.map(([key, value]) => [
@@ -114,7 +116,7 @@ const OURS = {
 };
 
 /**
- * The text of the .ipynb file for a notebook as `parseNotebook` gives it.
+ * Return the text of the .ipynb file for a notebook from `parseNotebook`.
  * @param {{metadata: any, cells: any[], shape?: any}} notebook
  */
 export function formatNotebook({ metadata, cells, shape = {} }) {
@@ -124,7 +126,7 @@ export function formatNotebook({ metadata, cells, shape = {} }) {
     cells: cells.map(formatCell),
     metadata: { ...metadata, ...Object.fromEntries(added) },
     nbformat: 4,
-    // Cells have identifiers from 4.5 on, and here all have.
+    // Cells have identifiers from 4.5 on, and all cells here have one.
     nbformat_minor: Math.max(shape.nbformat_minor ?? 0, 5),
   };
   return `${formatOrdered(file)}\n`;

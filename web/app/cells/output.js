@@ -1,4 +1,4 @@
-/** What a cell printed, showed and raised, on the page and in nbformat's form. */
+/** Outputs of a cell, on the page and in nbformat's form. */
 import { element } from "../base/dom.js";
 import { rememberDisplay, updateDisplays } from "./display-ids.js";
 import { followEnd, followEndFrom } from "../base/follow-end.js";
@@ -35,14 +35,14 @@ function image(src, alt, { width } = /** @type {{width?: number}} */ ({})) {
   return shown;
 }
 
-// As an image an SVG can neither run scripts nor load anything.
+// As an image, an SVG can neither run scripts nor load anything.
 function svgUrl(svg) {
   return `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}`;
 }
 
 function preformatted(className, text) {
   const box = element("pre", { className }, ...terminalNodes(text));
-  // Long lines scroll: the box must be reachable with the keyboard.
+  // Long lines scroll, so the box must be reachable by keyboard.
   box.tabIndex = 0;
   return box;
 }
@@ -58,19 +58,19 @@ export class OutputArea {
   #root;
   /** @type {any[]} */
   #outputs = [];
-  /** @type {HTMLElement | null} the box of the last output, where it is a stream */
+  /** @type {HTMLElement | null} the box of the last output, if it is a stream */
   #stream = null;
-  /** Whether the next output takes the place of all that is there. */
+  /** Whether the next output replaces all others. */
   #clearsNext = false;
-  /** The end of what was printed, where its middle is left out. */
+  /** The end of printed text whose middle is omitted. */
   #tail = [];
-  /** @type {Map<string, Picture>} what the run drew, by the names of its canvases */
+  /** @type {Map<string, Picture>} images of the run, by canvas name */
   #pictures = new Map();
   #trust;
   /** Whether the outputs were made in this session. */
   #own = true;
 
-  /** `trust` is that in the notebook whose outputs these are. */
+  /** `trust` is the trust in the notebook of these outputs. */
   constructor(root, trust = new Trust()) {
     this.#root = root;
     this.#trust = trust;
@@ -80,7 +80,7 @@ export class OutputArea {
     return this.#own;
   }
 
-  /** Take a message of the kernel (outputs.py); `executionCount` is the cell's. */
+  /** Handle a message of the kernel (outputs.py). `executionCount` is the cell's. */
   receive(message, executionCount) {
     const { type, data, metadata } = message;
     if (type === "clear") this.#clearsNext = message.wait || this.clear();
@@ -107,8 +107,8 @@ export class OutputArea {
   }
 
   /**
-   * Clear, so that it can be taken back: gives a function that brings all back, before what came
-   * since, or returns false where that was cleared.
+   * Clear the outputs. Returns a function that restores them before newer ones, or returns false if
+   * those were cleared.
    */
   setAside() {
     const nodes = [...this.#root.childNodes];
@@ -130,14 +130,14 @@ export class OutputArea {
 
   /** The outputs in nbformat's form. */
   get outputs() {
-    // A file has what controls show, not the controls: those need the Python that made them.
+    // A file has the values of controls instead of the controls, which need their Python objects.
     return this.#outputs.flatMap((output) => {
       if (output instanceof Picture) return [output.output];
       return WIDGET in (output.data ?? {}) ? widgets.plain(output.data[WIDGET]) : [output];
     });
   }
 
-  /** Show outputs in nbformat's form, of a file unless they are `own`: made in this session. */
+  /** Show outputs in nbformat's form. They are from a file unless they are `own`. */
   load(outputs, { own = false } = {}) {
     this.clear();
     this.#own = own;
@@ -163,7 +163,7 @@ export class OutputArea {
     }
   }
 
-  /** Change a display; false where it is gone. */
+  /** Update a display. Returns false if it is gone. */
   #replace(output, data, metadata) {
     const index = this.#outputs.indexOf(output);
     if (index < 0) return false;
@@ -194,7 +194,7 @@ export class OutputArea {
     else followEnd(lastOf(tail));
   }
 
-  /** Show a picture that was drawn on a canvas, in place of what was drawn on it before. */
+  /** Show an image from a canvas in place of that canvas's previous image. */
   picture(canvas, bitmap) {
     if (this.#clearsNext) this.clear();
     let picture = this.#pictures.get(canvas);

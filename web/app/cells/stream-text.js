@@ -1,4 +1,4 @@
-/** Printed text as a terminal would show it: colours, and lines that are written over. */
+/** Printed text as in a terminal: colours and overwritten lines. */
 import { element } from "../base/dom.js";
 import { classesOf, PLAIN, restyled } from "./terminal-styles.js";
 
@@ -7,14 +7,14 @@ const ESCAPES = /\u001b(?:\[([\d;:]*)m|\[[0-?]*[ -/]*[@-~]|\][^\u0007]*\u0007|[@
 
 /** @typedef {{text: string, classes: string}} Run text of one style */
 
-/** Whether `text` holds more than lines of text. */
+/** Whether `text` has control characters for terminals. */
 export function isForTerminals(text) {
   return text.includes("\u001b") || text.includes("\r");
 }
 
 /**
- * What shows `text`: one text node, unless it is for terminals. Escape sequences that set no style
- * are left out.
+ * Return nodes for `text`: one text node, unless it is for terminals. Escape sequences that set no
+ * style are removed.
  */
 export function terminalNodes(text) {
   if (!isForTerminals(text)) return [document.createTextNode(text)];
@@ -42,7 +42,7 @@ function runsOf(text) {
 }
 
 /**
- * Carriage returns carried out (progress bars): what follows one takes the place of what was there.
+ * Apply carriage returns (progress bars): the text after one overwrites the line.
  * @param {Run[]} runs
  */
 function overwritten(runs) {
@@ -68,7 +68,7 @@ function overwritten(runs) {
   return done.concat(line);
 }
 
-/** What of a line stands between two columns. */
+/** Return the part of a line between two columns. */
 function between(line, from, to = Infinity) {
   let start = 0;
   return line.flatMap(({ text, classes }) => {
@@ -78,7 +78,7 @@ function between(line, from, to = Infinity) {
   });
 }
 
-/** Neighbours of one style as one. */
+/** Merge neighbours of the same style. */
 function joined(runs) {
   /** @type {Run[]} */
   const all = [];

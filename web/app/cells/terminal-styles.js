@@ -1,4 +1,4 @@
-/** The styles that terminals' escape sequences set (SGR), as classes of style/outputs.css. */
+/** Terminal styles (SGR escape sequences) as classes of style/outputs.css. */
 
 /**
  * Colours are numbers below 16: eight and the bright eight.
@@ -15,9 +15,9 @@ const CHANGES = {
   39: { ink: null }, 49: { ground: null },
 };
 
-/** The style after a sequence with these `codes`, as "1;31". */
+/** Return the style after a sequence with these `codes`, such as "1;31". */
 export function restyled(style, codes) {
-  const left = codes.split(/[;:]/).map(Number); // of an empty one: 0
+  const left = codes.split(/[;:]/).map(Number); // an empty one means 0
   let next = style;
   while (left.length > 0) {
     const code = /** @type {number} */ (left.shift());
@@ -36,7 +36,7 @@ function colour(code) {
   return {};
 }
 
-/** A colour of 256 ("5;n") or of all ("2;r;g;b"), taken off the codes: the nearest of the 16. */
+/** Read a colour of 256 ("5;n") or any ("2;r;g;b") from the codes. Return the nearest of the 16. */
 function wideColour(codes) {
   const kind = codes.shift();
   if (kind === 2) return nearest(codes.splice(0, 3));
@@ -48,7 +48,7 @@ function wideColour(codes) {
   return nearest(levels.map((level) => (level ? 40 * level + 55 : 0)));
 }
 
-// By the hue: by distance most soft colours would be greys.
+// By hue, since by distance most soft colours would become greys.
 /** @param {number[]} rgb */
 function nearest([red = 0, green = 0, blue = 0]) {
   const most = Math.max(red, green, blue);
@@ -64,7 +64,7 @@ export function classesOf({ bold, italic, underline, ink, ground }) {
   const names = [
     bold && "bold", italic && "italic", underline && "underline",
     ink !== null && `ink-${ink}`,
-    // Behind text, a bright colour and a dark one are the same tint.
+    // As a background, a bright and a dark colour have the same tint.
     ground !== null && `ground-${ground % 8}`,
   ];
   return names.filter(Boolean).map((name) => `ansi-${name}`).join(" ");

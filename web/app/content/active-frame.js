@@ -1,13 +1,14 @@
 /**
- * HTML with scripts, in a frame of an origin of its own: they reach neither the page, nor what the
- * browser keeps for it, nor another frame.
+ * HTML with scripts, in a frame with its own origin. The scripts cannot reach the page, the
+ * browser's storage for it, or another frame.
  */
 import { element } from "../base/dom.js";
 
 const LEAST_HEIGHT = 24;
 const MOST_HEIGHT = 1200;
 
-// It runs before what is shown. What is as high as its window would grow for ever: hence a bound.
+// This runs before the content. It bounds the height, since content as high as its window would
+// grow forever.
 const TELL_HEIGHT = `new ResizeObserver(tellHeight).observe(document.documentElement);
 addEventListener("load", tellHeight);
 function tellHeight() {
@@ -15,7 +16,7 @@ function tellHeight() {
   const height = Math.max(document.documentElement.offsetHeight, inside);
   parent.postMessage({ height }, "*");
 }`;
-// Whoever draws in a notebook draws for white paper.
+// Drawings in notebooks expect white paper.
 const BEFORE = '<!doctype html><meta charset="utf-8"><style>html { color-scheme: light }'
   + "body { margin: 0; font: 15px/1.55 system-ui, sans-serif }</style>"
   + `<script>${TELL_HEIGHT}</script><body>`;
@@ -28,8 +29,7 @@ addEventListener("message", ({ source, data }) => {
   frame.style.height = `${Math.min(Math.max(data.height, LEAST_HEIGHT), MOST_HEIGHT)}px`;
 });
 
-// Frames that nobody sees cost nothing: they are made when their places come into view, and those
-// of folded outputs are taken away.
+// Frames are created when they come into view. Those of folded outputs are removed.
 const sights = new IntersectionObserver((entries) => {
   for (const { target, isIntersecting } of entries) {
     if (isIntersecting) show(target);
@@ -37,12 +37,12 @@ const sights = new IntersectionObserver((entries) => {
   }
 }, { rootMargin: "50%" });
 
-/** @type {WeakMap<Element, string>} what is shown at each place */
+/** @type {WeakMap<Element, string>} content by place */
 const contents = new WeakMap();
 
-// A page that is isolated, as ours, takes what other sites serve only with their leave: what their
-// CDNs give to all, where it is asked for so; and their pages in frames without credentials.
-const WITHIN = "(?:(?!>|&gt;)[^])*?"; // a tag, which is escaped where a frame has it in its srcdoc
+// An isolated page like ours may load only what other sites allow. Their CDNs allow it for requests
+// with CORS, and their pages in frames without credentials.
+const WITHIN = "(?:(?!>|&gt;)[^])*?"; // a tag, which is escaped in a frame's srcdoc
 const FETCHED = new RegExp(
   `(<|&lt;)(script|link)(?=${WITHIN}\\s(?:src|href)\\s*=)(?!${WITHIN}\\scrossorigin)`, "gi",
 );

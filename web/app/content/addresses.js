@@ -1,6 +1,6 @@
-/** Parts of addresses as people wrote them. */
+/** Parts of addresses as the author wrote them. */
 
-/** Text without its per cent escapes, or as it is where they are wrong. */
+/** Decode per cent escapes, or return the text unchanged if they are invalid. */
 export function decoded(text) {
   try {
     return decodeURIComponent(text);

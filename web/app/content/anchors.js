@@ -1,7 +1,7 @@
 /** Links within a notebook: to a heading by its text, as Jupyter names it, or to an id. */
 import { decoded } from "./addresses.js";
 
-/** The heading's name as Jupyter makes it, and as GitHub does. */
+/** A heading's names: as Jupyter makes it, and as GitHub does. */
 const namesOf = (text) => {
   const plain = text.trim();
   return [plain.replaceAll(" ", "-"), plain.toLowerCase().replace(/[^\p{L}\p{N}\s_-]/gu, "")
@@ -21,7 +21,7 @@ function find(name) {
   }
 }
 
-/** Follow a click in a shadow tree on a link within the notebook; it goes nowhere else. */
+/** Follow a click in a shadow tree on a link within the notebook. Ignore other links. */
 export function followAnchor(event) {
   const link = event.target.closest('a[href^="#"]');
   if (!link) return;

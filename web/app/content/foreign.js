@@ -1,23 +1,23 @@
 /**
- * Shows HTML from elsewhere in a shadow tree: its classes and ids are not the page's, clicks in it
- * come from a box of the page, and the box clips what would lie over its neighbours.
+ * Shows foreign HTML in a shadow tree. Its classes and ids do not mix with the page's, its clicks
+ * come from a box of the page, and the box clips content that would cover its neighbours.
  */
 import { followAnchor } from "./anchors.js";
 import { element } from "../base/dom.js";
 
-/** The style sheet at that address, for shadow trees; it fills when it has arrived. */
+/** Return a style sheet for shadow trees. It is filled when it has loaded. */
 export function sharedSheet(url) {
   const { href } = new URL(url, location.href);
   const sheet = new CSSStyleSheet({ baseURL: href });
   const filled = fetch(href).then((response) => response.text()).then((text) => sheet.replace(text));
-  filled.catch(() => {}); // without it all can be read, if not as nicely
+  filled.catch(() => {}); // without it, everything is readable, if less pretty
   return sheet;
 }
 
 const look = sharedSheet("style/foreign.css");
 
 /**
- * A box that shows what sanitize.js gave, as `kind`: foreign.css has how each looks.
+ * Return a box with the result of sanitize.js. foreign.css styles each `kind`.
  * @param {"html" | "prose"} kind
  * @param {DocumentFragment} fragment
  */
@@ -27,7 +27,7 @@ export function foreignBox(kind, fragment) {
   root.adoptedStyleSheets = [look];
   const inside = element("div", { className: kind });
   inside.append(fragment);
-  // What is wide scrolls: it must be reachable with the keyboard.
+  // Wide content scrolls, so it must be reachable by keyboard.
   const scrolling = kind === "html" ? [inside] : inside.querySelectorAll("pre, .math.display");
   for (const place of /** @type {Iterable<HTMLElement>} */ (scrolling)) place.tabIndex = 0;
   root.append(inside);

@@ -1,11 +1,11 @@
-/** HTML that a cell put out: what acts in it does so in a frame, for whom the reader trusts. */
+/** HTML outputs of cells. Active content runs in a frame if the reader trusts the notebook. */
 import { activeFrame } from "./active-frame.js";
 import { element } from "../base/dom.js";
 import { foreignBox } from "./foreign.js";
 import { safeParts } from "./sanitize.js";
 
 /**
- * A box with the output. `own`: it was made in this session, by code that the person ran.
+ * Return a box with the output. `own` means that the user's code made it in this session.
  * @param {string} html
  * @param {{own: boolean, trust: import("./trust.js").Trust}} whose
  */
@@ -28,7 +28,7 @@ export function htmlOutput(html, { own, trust }) {
   return box;
 }
 
-/** Whether there is something to see in what was left. */
+/** Whether the remaining content is visible. */
 function hasContent(fragment) {
   return fragment.textContent.trim() !== "" || fragment.querySelector("img, svg") !== null;
 }

@@ -1,4 +1,4 @@
-/** Markdown, formulas and HTML from elsewhere, as boxes that cannot act for their reader. */
+/** Foreign Markdown, formulas and HTML as boxes without active content. */
 import { marked } from "marked";
 import { decoded } from "./addresses.js";
 import { foreignBox } from "./foreign.js";
@@ -19,7 +19,7 @@ function withMath(box) {
   return box;
 }
 
-/** A cell's attachment as an address, or the address as it is. */
+/** Return the data address of a cell's attachment, or the address unchanged. */
 function attached(href, attachments) {
   const name = /^attachment:(.*)$/.exec(href)?.[1];
   if (!name) return href;
@@ -28,12 +28,12 @@ function attached(href, attachments) {
   return mime ? `data:${mime};base64,${data}` : href;
 }
 
-/** HTML, shown without what could act. */
+/** Return a box with HTML, without active content. */
 export function htmlBox(html) {
   return foreignBox("html", safeFragment(html));
 }
 
-/** Markdown as it reads; `attachments` are the cell's, as nbformat has them. */
+/** Return a box with rendered Markdown. `attachments` are the cell's, as in nbformat. */
 export function markdownBox(source, attachments = {}) {
   const html = marked.parse(source, {
     walkTokens: (token) => {
@@ -43,7 +43,7 @@ export function markdownBox(source, attachments = {}) {
   return withMath(foreignBox("prose", safeFragment(html)));
 }
 
-/** A formula in LaTeX, in its delimiters. */
+/** Return a box with a LaTeX formula in its delimiters. */
 export function latexBox(source) {
   return markdownBox(/^\s*(\$|\\\(|\\\[|\\begin)/.test(source) ? source : `$$${source}$$`);
 }

@@ -1,4 +1,4 @@
-/** Formulas in LaTeX: found in Markdown, and set by KaTeX, which is loaded when there is one. */
+/** LaTeX formulas: found in Markdown, and set by KaTeX, which is loaded on demand. */
 import { sharedSheet } from "./foreign.js";
 import { element } from "../base/dom.js";
 
@@ -6,7 +6,7 @@ const FOLDER = "vendor/katex/dist/";
 const DISPLAYED = [
   /^\$\$([^]+?)\$\$/, /^\\\[([^]+?)\\\]/, /^(\\begin\{([a-zA-Z]+\*?)\}[^]+?\\end\{\2\})/,
 ];
-// Prices stay: no space inside the dollars, no digit behind the second.
+// Prices are not formulas: no space inside the dollars, no digit after the second.
 const INLINE = [/^\$((?!\s)(?:\\[^]|[^\\$`])+?)(?<!\s)\$(?!\d)/, /^\\\(([^]+?)\\\)/];
 
 function token(type, source, patterns) {
@@ -22,7 +22,7 @@ function placeholder(className, text) {
 
 const displayed = ({ text }) => placeholder("math display", text);
 
-/** What `marked` needs to leave formulas as they are written, in elements of class "math". */
+/** Extensions of `marked` that keep formulas as text in elements of class "math". */
 export const mathExtensions = [
   {
     name: "displayedMath",
@@ -53,14 +53,14 @@ let loading = null;
 let look;
 
 async function load() {
-  // The fonts count for the document alone, the rest for the trees that adopt it.
+  // The fonts apply to the document, the other rules to the shadow trees that adopt them.
   document.head.append(element("link", { rel: "stylesheet", href: `${FOLDER}katex.min.css` }));
   look = sharedSheet(`${FOLDER}katex.min.css`);
   return (await import("katex")).default;
 }
 
 /**
- * Set the formulas in a shadow tree. Until KaTeX is there they stand as they are written.
+ * Set the formulas in a shadow tree. They remain text until KaTeX has loaded.
  * @param {ShadowRoot} root
  */
 export async function setMath(root) {
@@ -74,7 +74,7 @@ export async function setMath(root) {
   root.adoptedStyleSheets.push(look);
   for (const formula of formulas) {
     const displayMode = formula.classList.contains("display");
-    // Without trust KaTeX makes no links and no attributes of what it reads.
+    // Without trust, KaTeX makes neither links nor attributes from its input.
     katex.render(formula.textContent, formula, { displayMode, throwOnError: false, trust: false });
   }
 }

@@ -1,6 +1,6 @@
-/** Styles of foreign HTML: what sets how its own text and boxes look, and nothing else. */
+/** Styles of foreign HTML, reduced to those that affect only its own text and boxes. */
 
-// By longhand, as the browser tells them. Nothing here places a box over others or loads a file.
+// Longhand names, as browsers list them. None of them covers other boxes or loads a file.
 const SAFE = new RegExp(`^(${[
   "--.+", "(align|justify|place)-.+", "background(-.+)?", "border(-.+)?", "box-sizing",
   "caption-side", "clear", "color", "(row-|column-)?gap", "content", "direction", "display",
@@ -15,13 +15,13 @@ const LOADS = /url|image|src\s*\(|element\s*\(|paint\s*\(|cross-fade/i;
 function clean(style) {
   for (const name of [...style]) {
     const value = style.getPropertyValue(name);
-    // An escape can hide a word; only the text of "content" has a use for one.
+    // An escape can hide a word. Only the text of "content" needs escapes.
     const hidden = value.includes("\\") && name !== "content";
     if (!SAFE.test(name) || LOADS.test(value) || hidden) style.removeProperty(name);
   }
 }
 
-/** The safe part of a style attribute. */
+/** Return the safe part of a style attribute. */
 export function safeDeclarations(text) {
   const { style } = document.implementation.createHTMLDocument("").createElement("div");
   style.cssText = text;
@@ -29,7 +29,9 @@ export function safeDeclarations(text) {
   return style.cssText;
 }
 
-/** The safe part of a style sheet; it must stand in a shadow tree, which bounds its selectors. */
+/**
+ * Return the safe part of a style sheet. It must be in a shadow tree, which limits its selectors.
+ */
 export function safeSheet(text) {
   const sheet = new CSSStyleSheet();
   sheet.replaceSync(text);

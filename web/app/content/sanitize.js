@@ -1,4 +1,4 @@
-/** HTML from elsewhere, made unable to act: no scripts, no handlers, nothing that the page obeys. */
+/** Sanitizes foreign HTML: no scripts, no handlers, nothing that controls the page. */
 import DOMPurify from "dompurify";
 import { safeDeclarations, safeSheet } from "./safe-styles.js";
 
@@ -19,7 +19,7 @@ const CONFIG = {
 
 DOMPurify.addHook("uponSanitizeElement", (node, { tagName }) => {
   if (tagName === "style") node.textContent = safeSheet(node.textContent);
-  // Task lists have check boxes, and what folds by styles alone.
+  // Task lists and CSS-only folding use check boxes.
   if (tagName === "input" && node.getAttribute("type")?.toLowerCase() !== "checkbox") node.remove();
 });
 
@@ -35,7 +35,7 @@ DOMPurify.addHook("uponSanitizeAttribute", (_node, data) => {
 DOMPurify.addHook("afterSanitizeAttributes", (node) => {
   const links = ["href", "xlink:href"].filter((name) => node.hasAttribute(name));
   if (links.length === 0) return;
-  // Links lead away from the notebook; it stays open.
+  // Links open elsewhere, so that the notebook stays open.
   if (["a", "area"].includes(node.tagName.toLowerCase())) {
     node.setAttribute("target", "_blank");
     node.setAttribute("rel", "noopener noreferrer");
@@ -45,15 +45,15 @@ DOMPurify.addHook("afterSanitizeAttributes", (node) => {
 });
 
 /**
- * The harmless part of some HTML. Its ids, classes and styles mean something inside a shadow tree
- * alone: show it by foreign.js.
+ * Return the harmless part of HTML. Its ids, classes and styles require a shadow tree: show it with
+ * foreign.js.
  * @returns {DocumentFragment}
  */
 export function safeFragment(html) {
   return DOMPurify.sanitize(html, CONFIG);
 }
 
-/** The harmless part, and whether there were scripts or frames besides. */
+/** Return the harmless part, and whether there were scripts or frames. */
 export function safeParts(html) {
   const fragment = safeFragment(html);
   const wouldAct = DOMPurify.removed.some(({ element }) =>

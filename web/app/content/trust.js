@@ -1,4 +1,4 @@
-/** Whether its reader trusts a notebook: then its outputs act, in frames of their own. */
+/** The reader's trust in a notebook, which lets its outputs run in frames. */
 export class Trust {
   #given;
   /** @type {(() => void)[]} */
@@ -12,7 +12,7 @@ export class Trust {
     return this.#given;
   }
 
-  /** Call `act` when the notebook comes to be trusted. */
+  /** Call `act` when the notebook becomes trusted. */
   whenGiven(act) {
     this.#waiting.push(act);
   }

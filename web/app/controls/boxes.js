@@ -1,4 +1,4 @@
-/** Boxes of controls: in a row, one below the other, behind tabs, under titles that open. */
+/** Boxes of controls: rows, columns, tabs and accordions. */
 import { element } from "../base/dom.js";
 
 /**
@@ -43,7 +43,7 @@ function tab(send) {
       const isSelected = index === selected;
       button.textContent = titles[index] || String(index + 1);
       button.setAttribute("aria-selected", String(isSelected));
-      // One stop for the Tab key: the arrows go from tab to tab.
+      // One stop for the Tab key; arrow keys move between tabs.
       button.tabIndex = index === (selected ?? 0) ? 0 : -1;
       /** @type {HTMLElement} */ (panels.children[index]).hidden = !isSelected;
     });

@@ -1,4 +1,4 @@
-/** Controls that are pressed, or of which one among some is chosen. */
+/** Controls that are pressed, or that choose one of several options. */
 import { grouped, labelled } from "./control-parts.js";
 import { element } from "../base/dom.js";
 
@@ -29,7 +29,7 @@ export function dropdown(send) {
   };
 }
 
-/** Inputs for options: `make(label, index)` gives one, `mark(input, chosen)` shows the choice. */
+/** Inputs for options: `make(label, index)` creates one, `mark(input, chosen)` shows the choice. */
 function oneOf(role, make, mark) {
   const inside = element("div", { className: "control-options" });
   const { box, show } = grouped(role, inside);
@@ -37,7 +37,7 @@ function oneOf(role, make, mark) {
   return {
     element: box,
     show: (state) => {
-      // The others stay, with the focus, where only the choice changed.
+      // Options that did not change keep their elements and the focus.
       const told = JSON.stringify(state.options);
       if (told !== known) inside.replaceChildren(...state.options.map(make));
       known = told;

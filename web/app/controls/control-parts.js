@@ -1,4 +1,4 @@
-/** What the controls that Python can show have in common. */
+/** Parts shared by the controls that Python can show. */
 import { element } from "../base/dom.js";
 
 /**
@@ -7,14 +7,14 @@ import { element } from "../base/dom.js";
  * @typedef {(event: object) => void} Send
  */
 
-/** Digits enough for a step: 0.05 shows 1.25, 1 shows 3. */
+/** Round to the digits of a step: 0.05 gives 1.25, 1 gives 3. */
 export function rounded(value, step) {
   if (!step) return String(value);
   const digits = /^\d*\.?(\d*)(?:e-(\d+))?$/i.exec(String(step));
   return value.toFixed(Math.min(12, (digits?.[1].length ?? 0) + Number(digits?.[2] ?? 0)));
 }
 
-/** A label around a control; the input's own name where there is no description. */
+/** Wrap a control in a label, or name the input if there is no description. */
 export function labelled(input, ...more) {
   const text = element("span", { className: "control-label" });
   const box = element("label", { className: "control" }, text, input, ...more);
@@ -30,7 +30,7 @@ export function labelled(input, ...more) {
   };
 }
 
-/** Several inputs of one name, as the ARIA role `role`; they stand in `inside`. */
+/** Group inputs with one name and the ARIA role `role`. They are inside `inside`. */
 export function grouped(role, inside, ...more) {
   const text = element("span", { className: "control-label" });
   const box = element("div", { className: "control" }, text, inside, ...more);
@@ -46,5 +46,5 @@ export function grouped(role, inside, ...more) {
   };
 }
 
-/** What the person is about to change is not overwritten by what Python last knew. */
+/** Whether the user is changing the input, so that Python's last value must not overwrite it. */
 export const isHeld = (input) => input.matches(":active, :focus") && !input.disabled;

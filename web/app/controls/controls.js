@@ -1,4 +1,4 @@
-/** The controls that Python can show, by their kinds, and what a file has in their place. */
+/** The controls that Python can show, by kind, and their text in files. */
 import { button, checkbox, dropdown, radio, toggle, toggles } from "./choice-controls.js";
 import { number, play, progress, range, slider, told } from "./number-controls.js";
 import { html, label, text, textarea } from "./text-controls.js";
@@ -10,7 +10,7 @@ export const CONTROLS = {
   textarea, toggle, toggles,
 };
 
-/** The setting of a control as a line of text, or nothing. */
+/** Return the value of a control as a line of text, or nothing. */
 export function asText({ kind, state }) {
   const { description, value } = state;
   if (kind === "button" || value === undefined) return "";

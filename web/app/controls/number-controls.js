@@ -1,11 +1,11 @@
-/** Controls for numbers: sliders, fields, bars, and what steps through them. */
+/** Controls for numbers: sliders, fields, bars and players. */
 import { grouped, isHeld, labelled, rounded } from "./control-parts.js";
 import { element } from "../base/dom.js";
 
 const rangeInput = () => element("input", { type: "range" });
 const readoutBox = () => element("output", { className: "control-value" });
 
-/** What a slider's place stands for: itself, or a power. */
+/** Return the value of a slider's position: the position itself, or a power. */
 export const told = (value, { base, step }) =>
   (base ? String(Number((base ** value).toPrecision(3))) : rounded(value, step));
 
@@ -46,7 +46,7 @@ export function range(send) {
   };
   ends.forEach((input, index) => {
     input.addEventListener("input", () => {
-      // Neither end passes the other.
+      // The ends cannot pass each other.
       const [low, high] = values();
       if (low > high) input.value = ends[1 - index].value;
       say();
@@ -103,7 +103,7 @@ export function play(send) {
     timer = goes ? setInterval(step, now.interval) : undefined;
     start.textContent = goes ? "Pause" : "Play";
   };
-  // Each step goes on from what Python has told: none is left out where Python is slow.
+  // Each step continues from Python's last value, so that a slow Python skips none.
   function step() {
     const next = now.value + now.step;
     const isOver = next > now.max;

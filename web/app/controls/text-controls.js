@@ -1,4 +1,4 @@
-/** Controls for text: fields, lines, markup. */
+/** Controls for text: fields, labels, markup. */
 import { isHeld, labelled } from "./control-parts.js";
 import { element } from "../base/dom.js";
 import { htmlBox } from "../content/markdown.js";

@@ -1,13 +1,13 @@
 /**
  * Controls that Python shows below a cell (kernel/notebook_kernel/widget.py). Python has their
- * state; this shows it, and runs Python when the person changes it: one change at a time, the latest
- * alone where several came meanwhile.
+ * state. The page shows it, and runs Python when the user changes it. One change runs at a time; of
+ * those that arrive meanwhile, only the latest is kept.
  */
 import { BOXES } from "./boxes.js";
 import { CONTROLS, asText } from "./controls.js";
 import { element } from "../base/dom.js";
 
-/** The MIME type of a widget in a display: text in JSON, never saved. */
+/** The MIME type of a widget in a display: JSON text, never saved. */
 export const WIDGET = "application/vnd.browsergpu.widget";
 
 /**
@@ -18,13 +18,13 @@ export const WIDGET = "application/vnd.browsergpu.widget";
  * }} Model
  */
 
-/** Emits "change" when what would be saved has changed. */
+/** Emits "change" when saved content changes. */
 class Widgets extends EventTarget {
   #kernel;
   /** @type {Map<string, Model>} */
   #models = new Map();
 
-  /** Listen to a kernel; the controls of one that ended stay as they are, switched off. */
+  /** Listen to a kernel. Controls of a stopped kernel stay visible but disabled. */
   connect(kernel) {
     this.#kernel = kernel;
     kernel.addEventListener("widget", ({ detail }) => this.#receive(detail));
@@ -36,8 +36,8 @@ class Widgets extends EventTarget {
   }
 
   /**
-   * A widget and all in it. `area` takes what its handlers print; `makeArea(root)` makes an output
-   * area for the places of outputs among it.
+   * Show a widget and its children. `area` receives what its handlers print. `makeArea(root)`
+   * creates an output area for Output widgets.
    */
   show(json, area, makeArea) {
     return this.#view(JSON.parse(json), area, makeArea);
@@ -113,14 +113,14 @@ class Widgets extends EventTarget {
         if (!ending.ok) area.error(ending);
       }
     } catch {
-      // The kernel ended: its controls are switched off, and the page tells.
+      // The kernel stopped: disable its controls and report it.
       model.waiting = null;
     } finally {
       model.running = false;
     }
   }
 
-  /** What a file has in the place of a widget: settings as text, and what its outputs show. */
+  /** Return a widget's replacement in files: values as text, and its outputs. */
   plain(json) {
     const outputs = [];
     const texts = [];
@@ -139,7 +139,7 @@ class Widgets extends EventTarget {
   }
 }
 
-/** Give a message to an area; the page does not jump while one picture takes another's place. */
+/** Pass a message to an area. The page does not jump while one image replaces another. */
 function deliver({ root, area }, message) {
   if (message.type === "clear" && message.wait) root.style.minHeight = `${root.offsetHeight}px`;
   if (message.type === "error") area.error(message);

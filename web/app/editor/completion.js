@@ -1,4 +1,4 @@
-/** Completion for the editor: the live interpreter's, else what is known without it. */
+/** Completion for the editor, from the live interpreter, or from cached names while it is busy. */
 import {
   CompletionContext, acceptCompletion, closeCompletion, insertCompletionText, pickedCompletion,
   startCompletion,
@@ -13,7 +13,7 @@ function trigger(context) {
     || context.matchBefore(/[\w.]$|\[["'][^"'\]]*$|\bimport $|\bfrom $|^\s*%%?\w*$/);
 }
 
-/** A CodeMirror completion source that asks `kernel` and never waits for a busy one. */
+/** Return a CodeMirror completion source that asks `kernel` and never waits for a busy one. */
 export function completionSource(kernel) {
   const names = new StaticNames(kernel);
   return async (context) => {
@@ -23,7 +23,7 @@ export function completionSource(kernel) {
     const { typed, options: first } = live ?? names.complete(before);
     const from = context.pos - typed;
     const options = new Map(first.map((option) => [option.label, option]));
-    // Inside an attribute or a key, the cell's variable names have no place.
+    // Inside an attribute or a key, the cell's variable names do not apply.
     if (!/[.["']/.test(before[from - 1] ?? "")) {
       const more = live ? [localCompletionSource] : [localCompletionSource, globalCompletion];
       for (const source of more) {
@@ -39,8 +39,8 @@ export function completionSource(kernel) {
 }
 
 /**
- * What Tab does behind a word, however fast it was typed: takes what the list has selected, or
- * the only possibility, or opens the list.
+ * Tab after a word, however fast it was typed: accept the selected or the only option, or open the
+ * list.
  */
 export function completeByTab(source) {
   return (view) => {
@@ -55,7 +55,7 @@ export function completeByTab(source) {
 async function completeAt(view, place, source) {
   const { state } = view;
   const found = await source(new CompletionContext(state, place, true, view));
-  // Who typed on, or left, wants no more of this.
+  // The user typed on or left.
   if (view.state.doc !== state.doc || view.state.selection.main.head !== place) return;
   const typed = state.sliceDoc(found?.from ?? place, place);
   const fitting = found?.options.filter(({ label }) => label.startsWith(typed)) ?? [];

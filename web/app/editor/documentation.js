@@ -1,10 +1,10 @@
-/** Signature and documentation at the cursor: upon "(", and upon Shift+Tab. */
+/** Signature and documentation at the cursor, on "(" and Shift+Tab. */
 import { StateEffect, StateField } from "@codemirror/state";
 import { EditorView, showTooltip } from "@codemirror/view";
 import { element } from "../base/dom.js";
 import { announce } from "../base/messages.js";
 
-/** Its value: a tooltip, or null to hide it. */
+/** Its value is a tooltip, or null to hide it. */
 const show = StateEffect.define();
 
 const shown = StateField.define({
@@ -13,7 +13,7 @@ const shown = StateField.define({
     for (const effect of transaction.effects) if (effect.is(show)) return effect.value;
     if (value === null) return null;
     if (transaction.docChanged) return { ...value, pos: transaction.changes.mapPos(value.pos) };
-    // The cursor went elsewhere.
+    // The cursor moved elsewhere.
     return transaction.selection ? null : value;
   },
   provide: (field) => showTooltip.from(field),
@@ -23,7 +23,7 @@ function tooltip(pos, { signature, text }, whole) {
   const said = whole ? text : text.split("\n\n")[0];
   return {
     pos,
-    // The whole is read; a signature must not hide the completions below.
+    // The full text is for reading; a signature must not hide the completions below.
     above: !whole,
     create() {
       const dom = element("div", { className: "documentation" },
@@ -35,7 +35,7 @@ function tooltip(pos, { signature, text }, whole) {
   };
 }
 
-/** Ask `kernel` about the code at the cursor, and show what it answers. */
+/** Ask `kernel` about the code at the cursor and show the answer. */
 async function ask(view, kernel, whole) {
   const { state } = view;
   const place = state.selection.main.head;
@@ -46,7 +46,7 @@ async function ask(view, kernel, whole) {
   view.dispatch({ effects: show.of(found && tooltip(place, found, whole)) });
 }
 
-/** What Shift+Tab does behind code: shows the documentation; at a line's beginning, nothing. */
+/** Shift+Tab after code shows the documentation. At the beginning of a line it does nothing. */
 export function documentationByTab(kernel) {
   return (view) => {
     const { main } = view.state.selection;
@@ -57,14 +57,14 @@ export function documentationByTab(kernel) {
   };
 }
 
-/** Hide it; false where there was nothing to hide. */
+/** Hide the documentation. Returns false if there was none. */
 export function hideDocumentation(view) {
   if (!view.state.field(shown, false)) return false;
   view.dispatch({ effects: show.of(null) });
   return true;
 }
 
-/** The editor's extension: asks upon "(", and goes along while arguments are typed. */
+/** The editor's extension: asks on "(" and follows while arguments are typed. */
 export function documentation(kernel) {
   return [shown, EditorView.updateListener.of(({ view, transactions, docChanged, state }) => {
     if (!docChanged || !transactions.some((one) => one.isUserEvent("input.type"))) return;

@@ -1,4 +1,4 @@
-/** What editors have elsewhere: find and replace, line numbers, a cursor that no bar hides. */
+/** Common editor features: find and replace, line numbers, a cursor that no bar hides. */
 import { openSearchPanel, search, searchKeymap, searchPanelOpen } from "@codemirror/search";
 import { Compartment } from "@codemirror/state";
 import { EditorView, keymap, lineNumbers } from "@codemirror/view";
@@ -6,7 +6,7 @@ import { covered } from "../base/view.js";
 
 const gutters = new Compartment();
 
-/** The extensions, for every editor. */
+/** The extensions of every editor. */
 export const editorHabits = [
   search({ top: true }),
   keymap.of(searchKeymap),
@@ -22,7 +22,7 @@ export function openSearch(view) {
   openSearchPanel(view);
 }
 
-/** Whether Escape has something to close before the editor is left. */
+/** Whether Escape should close a search panel before leaving the editor. */
 export function isSearching({ state }) {
   return searchPanelOpen(state);
 }

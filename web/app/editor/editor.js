@@ -17,7 +17,7 @@ import { completeByTab } from "./completion.js";
 import { documentation, documentationByTab, hideDocumentation } from "./documentation.js";
 import { editorHabits, isSearching } from "./editor-habits.js";
 
-// Colours are CSS variables: light and dark follow the system without the editor's help.
+// Colours are CSS variables, so light and dark mode follow the system automatically.
 const colours = HighlightStyle.define([
   { tag: [tags.keyword, tags.operatorKeyword, tags.modifier], color: "var(--code-keyword)" },
   { tag: [tags.string, tags.special(tags.string)], color: "var(--code-string)" },
@@ -38,7 +38,7 @@ const atEnd = ({ state }) =>
 
 function notebookKeys({ run, runAndMove, runAndInsert, leave, goUp, goDown, split }) {
   const always = (action) => (view) => {
-    // A list that is still being fetched must not pop up over the cell that was left.
+    // A list that arrives late must not open over a cell that was left.
     closeCompletion(view);
     action();
     return true;
@@ -66,8 +66,9 @@ const tabs = ({ complete, kernel }) => keymap.of([
 ]);
 
 /**
- * Make an editor in `parent`. `type` is the cell's; `keys` are its actions; `help` has `complete`,
- * a CodeMirror completion source, and `kernel`, which is asked for documentation.
+ * Create an editor in `parent`. `type` is the cell's, and `keys` are its actions. `help` has
+ * `complete`, a CodeMirror completion source, and `kernel`, which answers requests for
+ * documentation.
  */
 export function createEditor({ parent, doc, type, label, keys, help, onChange }) {
   const code = type === "code";
@@ -96,7 +97,7 @@ export function createEditor({ parent, doc, type, label, keys, help, onChange })
         EditorView.contentAttributes.of({
           "aria-label": label,
           spellcheck: code ? "false" : "true",
-          // Tab indents here, so Tab alone must not lead in: Enter on the cell does.
+          // Tab indents here, so Tab must not lead into the editor. Enter on the cell does.
           tabindex: "-1",
         }),
         EditorView.updateListener.of(({ docChanged }) => {

@@ -1,9 +1,9 @@
-/** What the kernel's variables were after the last run: completion while it is busy. */
+/** The kernel's variables after the last run, for completion while it is busy. */
 
 const DOTTED = /([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)\.(\w*)$/;
 const NAME = /(?<![\w.)\]'"])([A-Za-z_]\w*)$/;
 
-/** Python's names, by what outline.py tells. */
+/** Python's names, as outline.py reports them. */
 export class StaticNames {
   /** @type {Record<string, [kind: string, owner: string]>} */
   #names = {};
@@ -22,7 +22,7 @@ export class StaticNames {
     });
   }
 
-  /** As the kernel's `complete`: `{typed, options}`. */
+  /** Complete like the kernel: `{typed, options}`. */
   complete(before) {
     const dotted = DOTTED.exec(before);
     if (dotted) {
@@ -34,7 +34,7 @@ export class StaticNames {
     return answer(typed, Object.entries(this.#names).map(([name, [kind]]) => [name, kind]));
   }
 
-  /** What has the attributes of a dotted name; "" where it is not known. */
+  /** Return the owner of a dotted name's attributes, "" if unknown. */
   #owner(path) {
     const [first, ...rest] = path.split(".");
     let owner = this.#names[first]?.[1] ?? "";

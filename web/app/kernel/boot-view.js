@@ -1,7 +1,7 @@
 /** The progress bar while the kernel starts. */
 import { formatBytes } from "../base/dom.js";
 
-/** Keep the bar in step with `kernel`. */
+/** Update the bar with the progress of `kernel`. */
 export function showBoot(kernel, { box, bar, stage, bytes }) {
   kernel.addEventListener("state", ({ detail: { state } }) => {
     box.hidden = state !== "loading";

@@ -2,12 +2,12 @@
 import { ANSWER_BYTES, giveAnswer } from "../../kernel/answers.js";
 import { SHARED_BYTES, askForOutput, raiseInterrupt } from "../../kernel/interruption.js";
 
-/** After this long without an answer, Python is taken to be computing, not waiting. */
+/** After this time without an answer, Python counts as computing rather than waiting. */
 const WAITING_ANSWER_MS = 200;
-/** After this long, the page tells that the kernel does not react. */
+/** After this time, the page reports that the kernel does not react. */
 const REACTION_MS = 4000;
 const ANSWER_MS = 15_000;
-/** How often Python is asked for output that it holds back. */
+/** Interval of the requests for output that Python buffers. */
 const OUTPUT_MS = 100;
 const NOT_RUNNING = "The kernel is not running. Restart it first.";
 
@@ -16,7 +16,7 @@ const newWorker = () =>
 /** @type {Worker | null} */
 let waiting = null;
 
-/** Load the first kernel's script while the page itself is still loading. */
+/** Load the first kernel's script while the page is still loading. */
 export function prepareKernel() {
   waiting = newWorker();
 }
@@ -30,12 +30,18 @@ export function prepareKernel() {
  */
 
 /**
- * Events: "state" ({state, message}), "boot" ({stage, loaded, total}), "ready" (what the kernel
- * says of itself), "loading" ({text}), "unresponsive" (an interrupt had no effect), "widget" (what
- * a control of a cell is told; widgets.js), "gpu" ({working}: whether the GPU has work of a run
- * left), "files" (what lies in its home folder, see home-folder.js), "download" ({name, bytes}),
- * "outline" (what outline.py tells after a run).
- * States: loading, idle, busy, interrupting, dead.
+ * The page's connection to the kernel. States: loading, idle, busy, interrupting, dead. Events:
+ *
+ * - "state" ({state, message})
+ * - "boot" ({stage, loaded, total})
+ * - "ready": the kernel's description of itself
+ * - "loading" ({text})
+ * - "unresponsive": an interrupt had no effect
+ * - "widget": a message for a cell's control; see widgets.js
+ * - "gpu" ({working}): whether the GPU still works for a run
+ * - "files": the contents of the home folder; see home-folder.js
+ * - "download" ({name, bytes})
+ * - "outline": the variables after a run; see outline.py
  */
 export class KernelClient extends EventTarget {
   /** @type {Worker | null} */
@@ -63,19 +69,19 @@ export class KernelClient extends EventTarget {
   /** @type {PromiseWithResolvers<void> | null} */
   #starting = null;
   /**
-   * Resolves when the kernel can run code. A restart makes a new one, and where the former kernel
+   * Resolves when the kernel can run code. A restart creates a new promise. If the former kernel
    * was not ready yet, the former promise follows the new one.
    * @type {Promise<void> | null}
    */
   ready = null;
   info = null;
-  /** Whether this kernel was given code, whose variables a restart loses. */
+  /** Whether this kernel ran code, whose variables a restart would lose. */
   hasRun = false;
 
   start() {
     /** @type {PromiseWithResolvers<void>} */
     const starting = Promise.withResolvers();
-    // Whoever does not await it still hears of a failure through the state.
+    // Failures are also reported through the state.
     starting.promise.catch(() => {});
     this.#starting = starting;
     this.ready = starting.promise;
@@ -89,7 +95,7 @@ export class KernelClient extends EventTarget {
       if (worker === this.#worker) this.#receive(data);
     };
     worker.onerror = (event) => {
-      // Later on it is an error of the user's JavaScript callbacks: the console shows it.
+      // Later errors are those of the user's JavaScript callbacks, which the console shows.
       if (worker !== this.#worker || this.state !== "loading") return;
       event.preventDefault();
       this.#die(event.message || "the kernel's script could not be loaded");
@@ -100,7 +106,7 @@ export class KernelClient extends EventTarget {
     });
   }
 
-  /** End the worker, whatever it does, and start a fresh one. What was queued is rejected. */
+  /** Terminate the worker and start a new one. Queued code is rejected. */
   restart() {
     const former = this.#starting;
     this.#stop("The kernel was restarted before this code had finished.");
@@ -109,10 +115,10 @@ export class KernelClient extends EventTarget {
   }
 
   /**
-   * Run code after everything queued before it; `name()`, asked when its turn comes, stands for
-   * a file name in tracebacks. Resolves to how it ended (see runner.py);
-   * `listener` gets the messages on the way: those of outputs.py, "picture" and "input". When a run of a
-   * `group` fails, or is interrupted, what is queued of that group is not run any more.
+   * Run code after everything queued before it. `name()` is called when the run starts and names
+   * the code in tracebacks. Resolves to the result (see runner.py). `listener` gets messages during
+   * the run: those of outputs.py, "picture" and "input". When a run of a `group` fails or is
+   * interrupted, queued runs of that group are cancelled.
    */
   run({ name, code, listener = () => {}, group = null }) {
     if (this.state === "dead") {
@@ -137,7 +143,7 @@ export class KernelClient extends EventTarget {
     return this.#current !== null || this.#queue.length > 0;
   }
 
-  /** Stop the running code, and what is queued of the same group. */
+  /** Interrupt the running code and cancel queued runs of the same group. */
   interrupt() {
     const request = this.#current;
     if (!request || this.state === "dead") return;
@@ -154,42 +160,42 @@ export class KernelClient extends EventTarget {
     this.#reactionTimer = setTimeout(() => this.#emit("unresponsive"), REACTION_MS);
   }
 
-  /** Completions between the code `before` and `after`; null when the kernel is busy. */
+  /** Return completions between the code `before` and `after`, null if the kernel is busy. */
   complete(before, after) {
     return this.#ask({ type: "complete", before, after });
   }
 
-  /** The signature and documentation there; null when there is none, or the kernel is busy. */
+  /** Return the signature and documentation there, null if there is none or the kernel is busy. */
   describe(before, after) {
     return this.#ask({ type: "describe", before, after });
   }
 
-  /** GPU memory in use; null when the kernel is busy. */
+  /** Return the GPU memory in use, null if the kernel is busy. */
   status() {
     return this.#ask({ type: "status" });
   }
 
   /**
-   * Put bytes into the kernel's home folder; resolves to the `whole` path and the bytes of the file
-   * that was there `before`, or null.
+   * Write bytes into the kernel's home folder. Resolves to the `whole` path and the bytes of the
+   * previous file `before`, or null.
    */
   writeFile(name, bytes) {
     return this.#call({ type: "file", name, bytes });
   }
 
-  /** The bytes of a file in the kernel's home folder, when the kernel has time. */
+  /** Return the bytes of a file in the home folder, when the kernel has time. */
   readFile(path) {
     return this.#call({ type: "read", path });
   }
 
-  /** Delete a file in the kernel's home folder; resolves to its bytes. */
+  /** Delete a file in the home folder. Resolves to its bytes. */
   deleteFile(path) {
     return this.#call({ type: "delete", path });
   }
 
   /**
-   * Ask what the kernel answers even if it must finish something first; null where a restart comes
-   * in between.
+   * Send a question that the kernel answers even if it must finish something first. Returns null if
+   * a restart intervenes.
    */
   async #call(question) {
     await this.ready;
@@ -201,7 +207,7 @@ export class KernelClient extends EventTarget {
     return answer.promise;
   }
 
-  /** To the worker, which is there in every state but "dead". */
+  /** Send to the worker, which exists in every state but "dead". */
   #send(message) {
     /** @type {Worker} */ (this.#worker).postMessage(message);
   }
@@ -252,14 +258,14 @@ export class KernelClient extends EventTarget {
       this.#emit("loading", message);
       return;
     }
-    // A task that a cell left behind may print after the cell is done.
+    // A background task may print after its cell is done.
     const request = message.id === this.#current?.id
       ? this.#current : this.#background.get(message.id);
     if (message.type === "input") this.#askPerson(request, message);
     else request?.listener(message);
   }
 
-  /** The listener gets a function that takes the answer. */
+  /** Pass the request to the listener, with a function that takes the answer. */
   #askPerson(request, message) {
     this.#asked = message.blocked;
     const reply = message.blocked

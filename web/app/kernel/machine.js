@@ -1,8 +1,9 @@
-/** `globalThis.browsergpu`: the page's API for programs that drive it. */
+/** `globalThis.browsergpu`: the page's API for programs that control it. */
 
 /**
  * `ready` resolves when the kernel can run code. `run(code)` resolves to the repr of the last
- * expression (a string as itself, empty for none) and rejects with the traceback.
+ * expression. A string stands for itself, and without a value the result is empty. It rejects with
+ * the traceback.
  */
 export function machineApi(kernel, { onMessage = () => {} } = {}) {
   let runs = 0;
@@ -23,7 +24,7 @@ export function machineApi(kernel, { onMessage = () => {} } = {}) {
   };
 }
 
-/** The API of a page that lacks what the kernel needs. */
+/** The API of a page that lacks requirements of the kernel. */
 export function refusingApi(problems) {
   const reason = `this page cannot run code: ${problems.join(", ")}`;
   const refuse = () => Promise.reject(new Error(reason));

@@ -1,8 +1,8 @@
-/** The page that says what is missing, and what to do. */
+/** The page that lists missing requirements and solutions. */
 import { element, fromTemplate, refs } from "../base/dom.js";
 import { PROBLEMS } from "./problems.js";
 
-/** Show the problems; the promise resolves when the person wants the notebook anyway. */
+/** Show the problems. The promise resolves when the user continues anyway. */
 export function showProblems(app, keys) {
   const page = fromTemplate("problems-page");
   const { heading, list, retry, anyway } = refs(page);

@@ -1,4 +1,4 @@
-/** What this page needs from the browser, and what to do where it is missing. */
+/** Requirements of this page on the browser, and what to do if one is missing. */
 
 const BROWSERS = "Chrome or Edge 137 or newer, Firefox 153 or newer, or Safari 27 or newer";
 
@@ -51,7 +51,7 @@ export const PROBLEMS = {
   },
 };
 
-/** The keys of PROBLEMS that hold in `scope`, the page's global object. */
+/** Return the keys of PROBLEMS that apply in `scope`, the page's global object. */
 export async function detectProblems(scope = globalThis) {
   const found = [];
   if (!scope.isSecureContext) found.push("insecure");

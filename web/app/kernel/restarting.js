@@ -1,4 +1,4 @@
-/** Asks before a kernel is started anew, where Python's variables would be lost. */
+/** Confirmation before a restart that would lose Python's variables. */
 
 export class Restarting {
   #kernel;
@@ -6,7 +6,7 @@ export class Restarting {
   #confirm;
   #act = () => {};
 
-  /** `dialog` asks; `confirm` is its button that says yes. */
+  /** `dialog` asks, and `confirm` is its button to agree. */
   constructor(kernel, { dialog, confirm }) {
     this.#kernel = kernel;
     this.#dialog = dialog;
@@ -16,7 +16,7 @@ export class Restarting {
     });
   }
 
-  /** Do what restarts the kernel; `label` is what it is called. */
+  /** Ask if needed, then call `act`, which restarts the kernel. `label` names the action. */
   ask(label, act) {
     if (!this.#kernel.hasRun) {
       act();

@@ -1,4 +1,4 @@
-/** The server that the page came from: a kernel cannot start without it. */
+/** The page's server, without which a kernel cannot start. */
 
 async function answers() {
   try {
@@ -9,7 +9,7 @@ async function answers() {
   }
 }
 
-/** Why there is no kernel, and what to do: `message` is what the kernel's end said. */
+/** Explain why there is no kernel and what to do. `message` is the kernel's last one. */
 export async function explainEnd(message) {
   if (await answers()) return `The kernel stopped: ${message}`;
   return `The kernel cannot start: the server at ${location.origin} does not answer. Start it again `

@@ -7,7 +7,7 @@ const LABELS = {
   dead: "Not running",
 };
 
-/** Keep an element's text and `data-state` in step with the kernel. */
+/** Update an element's text and `data-state` with the kernel's state. */
 export function showKernelState(kernel, box) {
   kernel.addEventListener("state", ({ detail: { state, message } }) => {
     box.dataset.state = state;
@@ -19,7 +19,7 @@ export function showKernelState(kernel, box) {
   });
 }
 
-/** An adapter in a few words: "NVIDIA hopper", "google swiftshader". */
+/** Return an adapter's short name: "NVIDIA hopper", "google swiftshader". */
 export function adapterName(adapter) {
   if (!adapter) return "No GPU";
   const { vendor, architecture, device, description } = adapter;
@@ -51,7 +51,7 @@ async function showMemory(kernel, box) {
     + `${buffers === 1 ? "buffer" : "buffers"}, ${formatBytes(pooled)} kept for reuse`;
 }
 
-/** A light while the GPU works on what a run left to it. */
+/** A light while the GPU still works for a run. */
 function showGpu(kernel, light) {
   kernel.addEventListener("gpu", ({ detail: { working } }) => {
     light.textContent = working ? "GPU working" : "";
@@ -61,7 +61,7 @@ function showGpu(kernel, light) {
   });
 }
 
-/** Keep the status bar in step with `kernel`. */
+/** Update the status bar from `kernel`. */
 export function showStatus(kernel, { kernelBox, adapter, memory, gpu }) {
   showGpu(kernel, gpu);
   showKernelState(kernel, kernelBox);

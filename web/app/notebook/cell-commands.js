@@ -1,4 +1,4 @@
-/** What people do to cells by Jupyter's keys: cut, copy, paste, merge, split, fold and so on. */
+/** Commands for cells with Jupyter's keys: cut, copy, paste, merge, split, fold and so on. */
 import { newCellId } from "../cells/ipynb.js";
 import { announce } from "../base/messages.js";
 import { openSearch, setLineNumbers } from "../editor/editor-habits.js";
@@ -7,7 +7,7 @@ const HEADING = /^#{1,6}\s+/;
 
 const many = (cells) => (cells.length === 1 ? "Cell" : `${cells.length} cells`);
 
-/** Have a cell begin with other text; false where it does not begin with the old one. */
+/** Replace a cell's initial text. Returns false if it does not begin with the old one. */
 function replaceStart(cell, old, insert) {
   if (!cell.source.startsWith(old)) return false;
   cell.view.dispatch({ changes: { from: 0, to: old.length, insert } });
@@ -17,7 +17,7 @@ function replaceStart(cell, old, insert) {
 export class CellCommands {
   #notebook;
   #selection;
-  /** Models of what was copied or cut; it stays when another notebook is opened. */
+  /** Models of copied or cut cells; they stay when another notebook is opened. */
   #clipboard = [];
 
   constructor(notebook, selection) {
@@ -37,13 +37,13 @@ export class CellCommands {
     this.#notebook.runAndInsert(this.#selection.cells);
   }
 
-  /** Run all cells above what is selected. */
+  /** Run all cells above the selection. */
   runAbove() {
     const { cells } = this.#notebook;
     this.#notebook.runAll(cells.slice(0, cells.indexOf(this.#selection.cells[0])));
   }
 
-  /** Run what is selected, and all cells below. */
+  /** Run the selection and all cells below. */
   runBelow() {
     const { cells } = this.#notebook;
     this.#notebook.runAll(cells.slice(cells.indexOf(this.#selection.cells[0])));
@@ -66,7 +66,7 @@ export class CellCommands {
     this.#notebook.deleteAll(cells);
   }
 
-  /** Put what was copied after (+1) the current cell, or before it (-1). */
+  /** Paste after (+1) or before (-1) the current cell. */
   paste(step) {
     const models = this.#clipboard.map((model) => ({ ...structuredClone(model), id: newCellId() }));
     if (models.length === 0) return;
@@ -76,7 +76,7 @@ export class CellCommands {
     announce(`${many(made)} pasted`);
   }
 
-  /** Join the selected cells, or the current one and the next. */
+  /** Merge the selected cells, or the current one with the next. */
   merge() {
     const { cells, current } = this.#notebook;
     let parts = this.#selection.cells;
@@ -94,7 +94,7 @@ export class CellCommands {
     announce(`${many(parts)} merged`);
   }
 
-  /** Cut a cell in two at the cursor, or around what is selected in it. */
+  /** Split a cell at the cursor, or around the selected text. */
   split(cell) {
     const { source, model } = cell;
     const { ranges } = cell.view.state.selection;
@@ -102,10 +102,10 @@ export class CellCommands {
     const cuts = [...new Set(places)].filter((place) => place > 0 && place < source.length);
     if (cuts.length === 0) return;
     const edges = [0, ...cuts, source.length];
-    // A line that is cut at its end must not leave an empty one above the next.
+    // A line split at its end must not leave an empty line.
     const sources = cuts.concat(source.length)
       .map((end, index) => source.slice(edges[index], end).replace(/^\n+|\s+$/g, ""));
-    // What the cell put out is the work of its end.
+    // The outputs belong to the last part.
     const parts = sources.map((text, index) => ({
       ...structuredClone(model), source: text, id: newCellId(),
       ...(index < cuts.length ? { executionCount: null, outputs: [] } : {}),
@@ -130,7 +130,7 @@ export class CellCommands {
     });
   }
 
-  /** Make the current cell a text cell that is a heading of that level. */
+  /** Turn the current cell into a text cell with a heading of this level. */
   heading(level) {
     const { current, history } = this.#notebook;
     const insert = `${"#".repeat(level)} `;
@@ -150,7 +150,7 @@ export class CellCommands {
     for (const cell of cells) cell.fold(folded);
   }
 
-  /** Line numbers in the selected cells, or in all. */
+  /** Toggle line numbers in the selected cells, or in all. */
   lineNumbers({ all = false } = {}) {
     const cells = all ? this.#notebook.cells : this.#selection.cells;
     const shown = !cells[0].view.dom.querySelector(".cm-lineNumbers");

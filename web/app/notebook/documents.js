@@ -1,4 +1,4 @@
-/** The notebook that is shown: which record it is, where it came from, and how it is kept. */
+/** The open notebook: its record, its origin, and its storage. */
 import { Autosave } from "../storage/autosave.js";
 import { ChangedOnDisk, canPickFiles, pickNotebook, writeBack } from "../storage/disk-file.js";
 import { downloadNotebook } from "../base/downloads.js";
@@ -11,11 +11,11 @@ const UNTITLED = "untitled";
 const EMPTY = { metadata: {}, cells: [] };
 
 /**
- * What is known of a notebook's record, beside what the page shows of it.
+ * A notebook's record without the parts that the page shows.
  * @typedef {Omit<import("../storage/storage.js").NotebookRecord, "notebook" | "title">} About
  */
 
-/** A record of which nothing is stored yet. */
+/** Return a record without stored content. */
 function newRecord(title, more = {}) {
   return { id: crypto.randomUUID(), saved: Date.now(), title, ...more };
 }
@@ -32,14 +32,14 @@ export class Documents {
   /** @type {Promise<unknown>} */
   #writing = Promise.resolve();
   /**
-   * Notebooks that were left and are not stored yet, or whose cells still run, by their record's id.
+   * Notebooks that were left and are not stored yet, or whose cells still run, by record id.
    * @type {Map<string, {sheet: import("./sheet.js").Sheet, record: About, title: string}>}
    */
   #away = new Map();
-  /** The names that notebooks have here, or had. */
+  /** The names of all notebooks, including former ones. */
   #taken = new Set();
 
-  /** `title` is the input with the notebook's name; `saved` the place that says it is kept. */
+  /** `title` is the input with the notebook's name. `saved` shows whether it is stored. */
   constructor({ notebook, storage, tab, title, saved }) {
     this.#notebook = notebook;
     this.#storage = storage;
@@ -88,7 +88,7 @@ export class Documents {
     this.#saved.dataset.state = state;
   }
 
-  /** What this tab showed before, else the notebook used last that no tab has open, else the tour. */
+  /** Open this tab's last notebook, else the last one that no tab has open, else the tour. */
   async restore() {
     /** @type {import("../storage/storage.js").NotebookRecord | null | undefined} */
     let record = null;
@@ -134,7 +134,7 @@ export class Documents {
   }
 
   /**
-   * Show a notebook as ipynb.js gives it, or a sheet; one that cannot be shown changes nothing.
+   * Show a notebook as ipynb.js returns it, or a sheet. One that cannot be shown changes nothing.
    * @param {About & {title: string}} record
    */
   #show({ id, title, saved, untouched, disk, trusted }, model) {
@@ -143,12 +143,12 @@ export class Documents {
     this.#title.value = title;
     this.#tab.id = id;
     this.#autosave.touch();
-    this.#lookAtNames().catch(() => {}); // where nothing is kept no names are taken
+    this.#lookAtNames().catch(() => {}); // without storage, no names are taken
   }
 
-  /** Show another notebook, with a way back to the one before, which stays what it is. */
+  /** Show another notebook, with a way back to the previous one. */
   #goTo(record, model, { quietly = false } = {}) {
-    void this.#tab.claim(record.id); // a new record's, which nobody else can know
+    void this.#tab.claim(record.id); // the id of a new record, which no other tab knows
     const before = { record: this.#record, title: this.#title.value, sheet: this.#notebook.sheet };
     const kept = this.#autosave.flush();
     this.#show(record, model);
@@ -201,7 +201,7 @@ export class Documents {
     this.#goTo(this.#newNotebook(), EMPTY);
   }
 
-  /** "untitled", or "untitled 2" and so on where a notebook has that name. */
+  /** Create "untitled", or "untitled 2" and so on if the name is taken. */
   #newNotebook() {
     if (!this.#record.untouched) this.#taken.add(this.#title.value);
     let title = UNTITLED;
@@ -220,7 +220,7 @@ export class Documents {
     return this.openFromSite("tour", TOUR);
   }
 
-  /** Open a notebook that comes with the page. */
+  /** Open a notebook of the site. */
   async openFromSite(title, url) {
     try {
       this.#goTo(newRecord(title, { untouched: true }), await fetchNotebook(url));
@@ -229,7 +229,7 @@ export class Documents {
     }
   }
 
-  /** Let the person choose a notebook file; `pick` is for browsers that give only its content. */
+  /** Let the user choose a notebook file. `pick` is for browsers without file handles. */
   async choose(pick) {
     if (!canPickFiles()) return pick();
     try {
@@ -241,7 +241,7 @@ export class Documents {
   }
 
   /**
-   * Open a notebook file, whose `handle` Ctrl+S writes to; a bad one leaves the present notebook alone.
+   * Open a notebook file. Ctrl+S writes to `handle`. An invalid file changes nothing.
    * @param {File} file
    * @param {FileSystemFileHandle | null} handle
    */
@@ -255,7 +255,7 @@ export class Documents {
     }
   }
 
-  /** Open a notebook that the browser keeps. */
+  /** Open a stored notebook. */
   async openKept(id) {
     if (id === this.#record.id) return;
     const away = this.#away.get(id);
@@ -282,17 +282,17 @@ export class Documents {
     }
   }
 
-  /** The id of the record that is shown. */
+  /** The id of the open record. */
   get id() {
     return this.#record.id;
   }
 
-  /** Wait until what is shown is kept. */
+  /** Wait until the open notebook is stored. */
   flush() {
     return this.#autosave.flush();
   }
 
-  /** Give a notebook that this tab has open another name; false where it has not. */
+  /** Rename a notebook that this tab has open. Returns false if it has not. */
   async rename(id, title) {
     const away = this.#away.get(id);
     if (away) away.title = title;
@@ -303,19 +303,19 @@ export class Documents {
     return true;
   }
 
-  /** Show nothing of a notebook any more, which was deleted. */
+  /** Close a notebook that was deleted. */
   async close(id) {
     if (id === this.#record.id) {
       this.#goTo(this.#newNotebook(), EMPTY, { quietly: true });
-      await this.flush(); // the last of it is stored before it is marked
+      await this.flush(); // store the last changes before it is marked
     }
     this.#forget(id);
   }
 
-  /** Keep the notebook in the browser, and write it to the file that it was opened from. */
+  /** Store the notebook in the browser, and write it to the file it was opened from. */
   async save() {
     const record = this.#record;
-    // The browser then does not clear it away when space runs out; it may ask the person.
+    // The browser then keeps it when space runs out; it may ask the user.
     void navigator.storage?.persist?.();
     record.untouched = false;
     this.#autosave.touch();
@@ -355,7 +355,7 @@ export class Documents {
   }
 }
 
-/** A notebook as storage.js keeps it. */
+/** Return a notebook in the form of storage.js. */
 function stored({ record, title, sheet }) {
   const { isGiven: trusted } = sheet.trust;
   return { ...record, title, trusted, notebook: formatNotebook(sheet.model) };

@@ -1,4 +1,4 @@
-/** Files: what the person drops or chooses, and what lies in Python's home folder. */
+/** Files: dropped or chosen by the user, or in Python's home folder. */
 import { element, formatBytes } from "../base/dom.js";
 import { download } from "../base/downloads.js";
 import { announce, showMessage } from "../base/messages.js";
@@ -8,13 +8,13 @@ const MOST_LISTED = 200;
 const HOME = "/home/pyodide/";
 const IMAGE = /\.(png|jpe?g|gif|webp|bmp|tiff?)$/i;
 
-/** A name without folders or control characters. */
+/** Return a name without folders or control characters. */
 export function safeName(name) {
   const plain = name.split(/[\\/]/).pop().replace(/\p{Cc}/gu, "").trim();
   return plain === "" || plain === "." || plain === ".." ? "file" : plain;
 }
 
-/** Code that reads a file of this name. */
+/** Return code that reads a file of this name. */
 export function readingCode(name) {
   const path = JSON.stringify(name);
   if (IMAGE.test(name)) {
@@ -29,15 +29,15 @@ export class KernelFiles {
   #kernel;
   #list;
   #insert;
-  /** @type {Map<string, Blob>} what the person brought, until it is kept: a fresh kernel gets it */
+  /** @type {Map<string, Blob>} uploads that are not stored yet; a fresh kernel gets them */
   #brought = new Map();
   #waiting = new Set();
-  /** @type {Map<string, Blob>} what was there of the same names, until the person is told */
+  /** @type {Map<string, Blob>} replaced files of the same names, until they are reported */
   #replaced = new Map();
   #files = [];
   #told = new Set();
 
-  /** `insert(code)` puts a cell with code into the notebook. */
+  /** `insert(code)` adds a cell with code to the notebook. */
   constructor({ kernel, list, insert }) {
     this.#kernel = kernel;
     this.#list = list;
@@ -49,7 +49,7 @@ export class KernelFiles {
     kernel.addEventListener("download", ({ detail: { name, bytes } }) => download(name, bytes));
   }
 
-  /** Put files into the kernel's home folder and list them. */
+  /** Write files to the kernel's home folder and list them. */
   add(files) {
     for (const file of files) {
       if (file.size > MAX_BYTES) {
@@ -80,7 +80,7 @@ export class KernelFiles {
     this.#wait(path);
     try {
       const written = await this.#kernel.writeFile(path, await blob.arrayBuffer());
-      // A restart came in between; the fresh kernel gets the file when it is ready.
+      // A restart intervened. The fresh kernel gets the file when it is ready.
       if (written === null) return;
       announce(`${path} is now at ${written.whole}`);
       if (written.before) this.#replaced.set(path, new Blob([written.before]));
@@ -94,7 +94,7 @@ export class KernelFiles {
     if (this.#waiting.size === 0) this.#tellReplaced();
   }
 
-  /** Files that came together are told of together. */
+  /** Report files that came together in one message. */
   #tellReplaced() {
     const before = [...this.#replaced];
     this.#replaced.clear();
@@ -105,7 +105,7 @@ export class KernelFiles {
     showMessage(what, { action: { label: "Undo", run: undo } });
   }
 
-  /** What the kernel says that lies in its folder. */
+  /** Update the list from the kernel's message. */
   #take({ files }) {
     this.#files = files.sort((a, b) => a.path.localeCompare(b.path));
     this.#forgetKept();
@@ -139,7 +139,7 @@ export class KernelFiles {
     showMessage(`${path} is deleted.`, { action: undo });
   }
 
-  /** What the kernel answers, which may have to finish something first; null where it cannot. */
+  /** Return the kernel's answer, which may be delayed; null if it cannot answer. */
   async #ask(path, question) {
     if (this.#kernel.state === "busy") announce(`${path} comes when Python has time`);
     try {
@@ -152,7 +152,7 @@ export class KernelFiles {
 
   #button(label, path, run) {
     const button = element("button", { type: "button", className: "link" }, label);
-    // What can be read on it comes first: who speaks to the page says that.
+    // The visible text comes first, as voice control expects.
     button.setAttribute("aria-label", `${label}: ${path}`);
     button.addEventListener("click", run);
     return button;
@@ -185,8 +185,8 @@ export class KernelFiles {
 }
 
 /**
- * The files that were dropped, each with its handle: what a promise gives, or null where the browser
- * has none. To be asked while the event is being handled.
+ * Return the dropped files, each with a promise of its handle, or null if the browser has none.
+ * Call it while the event is handled.
  */
 function droppedFiles({ items = [] }) {
   return [...items].flatMap((item) => {
@@ -195,7 +195,7 @@ function droppedFiles({ items = [] }) {
   });
 }
 
-/** Call `take(files)` with what is dropped anywhere on the page; `veil` shows meanwhile. */
+/** Call `take(files)` for drops anywhere on the page. `veil` is shown during a drag. */
 export function acceptDrops(veil, take) {
   const hasFiles = (event) => [...(event.dataTransfer?.types ?? [])].includes("Files");
   addEventListener("dragover", (event) => {

@@ -1,11 +1,11 @@
-/** The gallery: notebooks that come with the page, listed in a dialog. */
+/** The gallery: a dialog with the notebooks of the site. */
 import { element } from "../base/dom.js";
 import { showMessage } from "../base/messages.js";
 
 const FOLDER = "gallery/";
 
 /**
- * Show the list of notebooks; `open(title, url)` gets the one that is chosen.
+ * Show the list of notebooks. `open(title, url)` receives the chosen one.
  * @param {{dialog: HTMLDialogElement, list: HTMLElement}} found
  * @param {(title: string, url: string) => unknown} open
  */

@@ -1,4 +1,4 @@
-/** What was done to a notebook's cells, to be taken back step by step. */
+/** Undo history of a notebook's cells. */
 
 const KEPT = 100;
 
@@ -9,7 +9,7 @@ export class History {
   #group = null;
   #undoing = false;
 
-  /** Something was done: `undo` takes it back, or returns false where somebody did already. */
+  /** Record a change. `undo` reverts it, or returns false if it was reverted already. */
   record(undo) {
     if (this.#undoing) return;
     if (this.#group) this.#group.push(undo);
@@ -17,7 +17,7 @@ export class History {
     this.#steps.splice(0, this.#steps.length - KEPT);
   }
 
-  /** All that `act` does is one step. */
+  /** Record everything that `act` does as one step. */
   together(act) {
     this.#group = [];
     try {
@@ -29,7 +29,7 @@ export class History {
     }
   }
 
-  /** Take back the last step that still stands. */
+  /** Undo the last step that can still be undone. */
   undo() {
     this.#undoing = true;
     try {

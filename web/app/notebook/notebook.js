@@ -1,14 +1,14 @@
-/** The list of cells: their order, which one is current, running them, loading and saving. */
+/** The list of cells: their order, the current one, running, loading and saving. */
 import { Cell } from "../cells/cell.js";
 import { announce, showMessage } from "../base/messages.js";
 import { formatSeconds } from "../base/dom.js";
 import { Sheet } from "./sheet.js";
 import { Trust } from "../content/trust.js";
 
-/** Runs of this group stop together when one of them fails. */
+/** When a run of this group fails, the others are cancelled. */
 const CELLS = "cells";
 
-/** Emits "change" whenever what would be saved has changed. */
+/** Emits "change" when saved content changes. */
 export class Notebook extends EventTarget {
   #root;
   #kernel;
@@ -32,7 +32,7 @@ export class Notebook extends EventTarget {
     });
   }
 
-  /** What is shown. */
+  /** The sheet that is shown. */
   get sheet() {
     return this.#sheet;
   }
@@ -45,7 +45,7 @@ export class Notebook extends EventTarget {
     return [...this.#cells];
   }
 
-  /** What was done to the cells of what is shown. */
+  /** The undo history of the sheet that is shown. */
   get history() {
     return this.#sheet.history;
   }
@@ -55,8 +55,8 @@ export class Notebook extends EventTarget {
   }
 
   /**
-   * Show a notebook as ipynb.js gives it, or a sheet that was shown before. What cannot be shown
-   * changes nothing. The sheet that was shown until now is left as it is. `trusted`: see trust.js.
+   * Show a notebook as ipynb.js returns it, or a sheet that was shown before. If it cannot be
+   * shown, nothing changes. The previous sheet is left as it is. For `trusted`, see trust.js.
    */
   show(notebook, { trusted = false } = {}) {
     const sheet = notebook instanceof Sheet ? notebook : this.#sheetOf(notebook, trusted);
@@ -133,7 +133,7 @@ export class Notebook extends EventTarget {
     return true;
   }
 
-  /** Move the keyboard to the cell before (-1) or after (+1) the current one. */
+  /** Focus the cell before (-1) or after (+1) the current one. */
   focusNeighbour(step) {
     this.#neighbour(this.#current, step)?.focus();
   }
@@ -196,9 +196,9 @@ export class Notebook extends EventTarget {
     });
   }
 
-  /** Take a cell out, so that it can be brought back. */
+  /** Remove a cell in a way that can be undone. */
   #take(cell) {
-    // Kept as it is: what it still puts out, where it runs, comes back with it.
+    // The cell itself is kept, so the outputs of a running cell come back with it.
     const deletion = { index: this.#cells.indexOf(cell), cell };
     this.#discard(cell);
     this.#sheet.deleted.push(deletion);
@@ -217,7 +217,7 @@ export class Notebook extends EventTarget {
     this.#changed();
   }
 
-  /** Bring back a deleted cell, the last one unless told which. */
+  /** Restore a deleted cell, by default the last one. */
   undoDelete(deletion) {
     const { deleted } = this.#sheet;
     if (!deleted.includes(deletion)) return false;
@@ -226,7 +226,7 @@ export class Notebook extends EventTarget {
     return true;
   }
 
-  /** Put cells of these models at a place, and delete those that they stand for, as one step. */
+  /** Replace cells by new ones of these models, as one step. */
   replace(index, old, models) {
     const made = models.map((model, offset) => this.#insertAt(index + offset, model));
     this.history.together(() => {
@@ -269,7 +269,7 @@ export class Notebook extends EventTarget {
     showMessage("Outputs cleared.", { action: { label: "Undo", run: undo } });
   }
 
-  /** Run a cell; resolves to whether it succeeded. A text cell is shown as it reads. */
+  /** Run a cell. Resolves to whether it succeeded. A text cell is rendered. */
   async run(cell) {
     if (cell.type !== "code") {
       cell.render();
@@ -325,7 +325,7 @@ export class Notebook extends EventTarget {
     }
   }
 
-  /** Run cells and go to the one after them, which is made where there is none. */
+  /** Run cells and go to the next one, which is created if there is none. */
   runAndMove(cells) {
     this.runAll(cells);
     const next = this.#neighbour(cells.at(-1), +1);
@@ -341,14 +341,14 @@ export class Notebook extends EventTarget {
     this.insertAfter(cells.at(-1)).edit();
   }
 
-  /** Run cells, from the top every one; stops at the first that fails. */
+  /** Run cells, by default all from the top. Stops at the first failure. */
   runAll(cells = this.#cells) {
     for (const cell of cells) void this.run(cell);
   }
 
   /** Run every cell in a kernel that was just restarted. */
   async runAllAnew() {
-    // What the restart has ended is told in its cells first.
+    // First, the cells report what the restart ended.
     await this.#sheet.settled();
     this.runAll();
   }

@@ -1,21 +1,21 @@
-/** Which cells are selected: from where a selection began to the current one. */
+/** The selected cells, from an anchor to the current one. */
 import { announce } from "../base/messages.js";
 
 export class Selection {
   #notebook;
-  /** @type {any} the cell where it began; null while only the current one is selected */
+  /** @type {any} the first selected cell; null while only the current one is selected */
   #anchor = null;
   #head = null;
 
   constructor(notebook, root) {
     this.#notebook = notebook;
-    // The notebook listens before, so its current cell is the focused one already.
+    // The notebook's listener runs first, so its current cell is the focused one.
     root.addEventListener("focusin", ({ target }) => {
       if (notebook.current !== this.#head || !target.matches(".cell")) this.clear();
     });
   }
 
-  /** The selected cells, from the top; the current one alone where there is no more. */
+  /** The selected cells from the top, or just the current one. */
   get cells() {
     const { cells, current } = this.#notebook;
     const ends = [this.#anchor ?? current, current].map((cell) => cells.indexOf(cell));
@@ -23,7 +23,7 @@ export class Selection {
     return cells.slice(Math.min(...ends), Math.max(...ends) + 1);
   }
 
-  /** Go to the cell before (-1) or after (+1) and select all up to it. */
+  /** Extend the selection to the cell before (-1) or after (+1). */
   extend(step) {
     const { cells, current } = this.#notebook;
     this.#reach(this.#anchor ?? current, cells[cells.indexOf(current) + step]);

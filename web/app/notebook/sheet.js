@@ -1,18 +1,21 @@
 import { History } from "./history.js";
 import { Trust } from "../content/trust.js";
 
-/** The cells of one notebook. One that is left goes on taking what its running cells put out. */
+/** The cells of one notebook. After it was left, it still receives outputs of its running cells. */
 export class Sheet {
   metadata;
-  /** How the notebook's file was written, for ipynb.js. */
+  /** The format details of the notebook's file, for ipynb.js. */
   shape;
-  /** The reader's trust in what the outputs would do. */
+  /** The reader's trust in active outputs. */
   trust;
   /** @type {import("../cells/cell.js").Cell[]} */
   cells;
-  /** @type {{index: number, cell: import("../cells/cell.js").Cell}[]} what was deleted and can come back */
+  /**
+   * @type {{index: number, cell: import("../cells/cell.js").Cell}[]} deleted cells that can be
+   *   restored
+   */
   deleted = [];
-  /** What was done to its cells. */
+  /** The undo history of its cells. */
   history = new History();
   /** @type {Set<Promise<unknown>>} */
   #runs = new Set();
@@ -24,13 +27,13 @@ export class Sheet {
     this.cells = cells;
   }
 
-  /** The notebook as ipynb.js takes it. */
+  /** The notebook as ipynb.js expects it. */
   get model() {
     const { metadata, shape, cells } = this;
     return { metadata, shape, cells: cells.map((cell) => cell.model) };
   }
 
-  /** A cell of it runs until `run` settles. */
+  /** Note that a cell is running until `run` settles. */
   track(run) {
     this.#runs.add(run);
     const end = () => this.#runs.delete(run);
@@ -41,7 +44,7 @@ export class Sheet {
     return this.#runs.size > 0;
   }
 
-  /** Wait until no cell of it runs any more. */
+  /** Wait until no cell is running. */
   async settled() {
     while (this.isBusy) await Promise.allSettled(this.#runs);
   }

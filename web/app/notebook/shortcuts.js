@@ -1,10 +1,10 @@
-/** The keys that work on a cell while its editor is left. */
+/** Keys that act on a cell outside of its editor. */
 
 const PAIR_MS = 700;
 const LEVELS = [1, 2, 3, 4, 5, 6];
 
 /**
- * Listen on the notebook's `root`; `cells` are its CellCommands, and the rest acts on kernel and page.
+ * Listen on the notebook's `root`. `cells` are its CellCommands; the rest acts on kernel and page.
  */
 export function commandKeys(root, notebook, { cells, selection, interrupt, restart, help, save }) {
   let previous = { key: "", time: 0 };
@@ -22,7 +22,7 @@ export function commandKeys(root, notebook, { cells, selection, interrupt, resta
   };
 
   const onKey = (event) => {
-    // Keys typed into an editor, a button or a link belong to it.
+    // Keys typed in an editor, a button or a link belong to it.
     if (!event.target.matches(".cell")) return;
     const cell = notebook.current;
     const { key } = event;
@@ -37,7 +37,7 @@ export function commandKeys(root, notebook, { cells, selection, interrupt, resta
       },
       ArrowUp: () => go(-1, event),
       ArrowDown: () => go(+1, event),
-      // What Shift makes of "-" depends on the keyboard.
+      // The result of Shift and "-" depends on the keyboard.
       ...(event.ctrlKey && event.shiftKey && (key === "_" || key === "-")
         ? { [key]: () => cells.split(cell) } : {}),
       ...(event.ctrlKey || event.metaKey ? { a: () => selection.all() } : {}),

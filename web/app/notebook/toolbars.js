@@ -1,11 +1,11 @@
-/** Arrow keys within toolbars; those of the masthead are one stop of the Tab key each. */
+/** Arrow keys within toolbars. Each of the masthead's toolbars is one stop of the Tab key. */
 
 const STEPS = { ArrowRight: 1, ArrowLeft: -1 };
 
 const isThere = (button) => !button.disabled && button.offsetParent !== null;
 const buttonsOf = (toolbar) => [...toolbar.querySelectorAll("button")].filter(isThere);
 
-/** On a narrow screen the masthead goes away but for its toolbar: say how much that is. */
+/** On a narrow screen only the toolbar of the masthead stays: publish the height of the rest. */
 function tellHeight(masthead) {
   const toolbar = masthead.querySelector(".toolbar");
   new ResizeObserver(() => {
@@ -36,7 +36,7 @@ function oneStop(toolbar) {
   };
   const first = () => stopAt(toolbar.querySelector("button:not(:disabled)"));
   toolbar.addEventListener("focusin", ({ target }) => stopAt(target));
-  // A button that is switched off cannot be the stop, and a new one is none yet.
+  // A disabled button cannot be the stop, and a new one is none yet.
   new MutationObserver(() => {
     if (!toolbar.contains(document.activeElement)) first();
   }).observe(toolbar, { attributes: true, attributeFilter: ["disabled"], childList: true, subtree: true });

@@ -1,7 +1,7 @@
-/** Saves the notebook shortly after each change, and at once when the page is left. */
+/** Saves the notebook shortly after each change, and immediately when the page is left. */
 
 const DELAY_MS = 400;
-/** What changes without a pause, as a cell that prints, is saved so often. */
+/** Interval of saves during continuous changes, such as a cell that prints. */
 const LONGEST_MS = 5000;
 
 export class Autosave {
@@ -11,12 +11,12 @@ export class Autosave {
   #report;
   /** @type {number | undefined} */
   #timer;
-  /** When what is not saved yet is to be saved at the latest. */
+  /** The latest time to save the pending changes. */
   #deadline = 0;
   #saving = Promise.resolve();
 
   /**
-   * `snapshot` gives what is to be saved, `save` stores it, `saveAtOnce` does so before it returns.
+   * `snapshot` returns the content, `save` stores it, and `saveAtOnce` stores it synchronously.
    * `report` gets "saving", "saved" or "failed" with the error.
    */
   constructor({ snapshot, save, saveAtOnce, report }) {
@@ -30,7 +30,7 @@ export class Autosave {
     });
   }
 
-  /** Something has changed. */
+  /** Note a change. */
   touch() {
     this.#report("saving");
     const now = performance.now();
@@ -40,13 +40,13 @@ export class Autosave {
     this.#timer = setTimeout(() => this.flush(), delay);
   }
 
-  /** Save what has changed as it is now; resolves, also after a failure, when it is through. */
+  /** Save pending changes. Resolves when done, even after a failure. */
   flush() {
     if (this.#timer === undefined) return this.#saving;
     clearTimeout(this.#timer);
     this.#timer = undefined;
     const present = this.#snapshot();
-    // One after the other: a slow older save must not land on a newer one.
+    // In order, since a slow older save must not replace a newer one.
     this.#saving = this.#saving.then(() => this.#save(present)).then(() => {
       if (this.#timer === undefined) this.#report("saved");
     }, (error) => this.#report("failed", error));
@@ -55,7 +55,7 @@ export class Autosave {
 
   #leave() {
     if (this.#timer === undefined) return;
-    // What is asynchronous may not come to its end on a page that is left.
+    // Asynchronous work may not finish after the page is left.
     this.#saveAtOnce(this.#snapshot());
     void this.flush();
   }

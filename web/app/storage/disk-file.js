@@ -1,16 +1,16 @@
-/** The file that a notebook was opened from, where the browser has the File System Access API. */
+/** The file that a notebook was opened from, in browsers with the File System Access API. */
 
 /**
  * `modified` is the file's time when it was last read or written here.
  * @typedef {{ handle: FileSystemFileHandle, modified: number }} DiskFile
  */
 
-/** Somebody else has written the file since it was read. */
+/** Another program wrote the file since it was read. */
 export class ChangedOnDisk extends Error {}
 
 export const canPickFiles = () => "showOpenFilePicker" in globalThis;
 
-/** Let the person choose a notebook; null where nothing was chosen. */
+/** Let the user choose a notebook. Returns null if none was chosen. */
 export async function pickNotebook() {
   const types = [{ description: "Notebooks", accept: { "application/x-ipynb+json": [".ipynb"] } }];
   try {
@@ -23,8 +23,8 @@ export async function pickNotebook() {
 }
 
 /**
- * Write `text` into the file, all of it or nothing. To be called while a key press or click counts:
- * the browser may ask the person. Throws ChangedOnDisk, unless it is to `overwrite`.
+ * Replace the file's content by `text` as a whole. Call it in a handler of a key press or click,
+ * since the browser may ask the user. Throws ChangedOnDisk unless `overwrite` is set.
  * @param {DiskFile} disk
  */
 export async function writeBack(disk, text, { overwrite = false } = {}) {

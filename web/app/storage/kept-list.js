@@ -1,4 +1,4 @@
-/** The dialog that lists the notebooks kept in the browser. */
+/** The dialog that lists the notebooks stored in the browser. */
 import { element, formatBytes } from "../base/dom.js";
 import { showMessage } from "../base/messages.js";
 import { DELETED_DAYS } from "./shelf.js";
@@ -9,7 +9,7 @@ function moment(time) {
   return new Date(time).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" });
 }
 
-/** A button for one notebook: its name alone would say the same in every row. */
+/** A button for one notebook, titled with its name, so that every row differs. */
 function action(label, title, run, disabled = false) {
   const button = element("button", { type: "button", disabled }, label);
   button.setAttribute("aria-label", `${label} “${title}”`);
@@ -24,7 +24,7 @@ export class KeptList {
   #undo;
   #shelf;
 
-  /** `found` are the dialog's places in index.html, by their `data-ref`. */
+  /** `found` has the dialog's elements in index.html, by their `data-ref`. */
   constructor(found, shelf) {
     this.#dialog = found["kept-dialog"];
     this.#list = found["kept-list"];
@@ -54,7 +54,7 @@ export class KeptList {
     }
   }
 
-  /** The rows are new: the keyboard stays at the button that was pressed, or in the list. */
+  /** Focus the same button in the new rows, or the list. */
   #focusAgain(label) {
     if (!this.#dialog.open || this.#dialog.contains(document.activeElement)) return;
     const buttons = [...this.#dialog.querySelectorAll("button:not(:disabled)")];
@@ -89,7 +89,7 @@ export class KeptList {
         action("Delete for good", title, () => this.#do(() => this.#shelf.deleteForGood(id)))));
   }
 
-  /** The title becomes a field: Enter takes the new name, Escape leaves the old one. */
+  /** Turn the title into a field: Enter renames, Escape cancels. */
   #rename(row, { id, title }) {
     const field = element("input", { value: title, maxLength: 120, className: "kept-name" });
     field.setAttribute("aria-label", `New name of “${title}”`);
@@ -133,7 +133,7 @@ export class KeptList {
   }
 
   #explain(error) {
-    this.#dialog.close(); // messages lie beneath it
+    this.#dialog.close(); // messages are beneath it
     showMessage(`That could not be done: ${error.message}.`, { kind: "error" });
   }
 }

@@ -1,19 +1,19 @@
-/** The notebooks that the browser keeps, and what can be done with each. */
+/** The notebooks stored in the browser, and the actions on them. */
 import { downloadNotebook } from "../base/downloads.js";
 import { openRecords } from "./tab-record.js";
 
-/** How long a deleted notebook can be brought back. */
+/** Days in which a deleted notebook can be restored. */
 export const DELETED_DAYS = 30;
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** A record's copy, with a title of its own. */
+/** Return a copy of a record with a new title. */
 export function copyOf(record, titles) {
   const title = copyTitle(record.title, titles);
   const now = Date.now();
   return { ...record, id: crypto.randomUUID(), title, saved: now, used: now, disk: undefined };
 }
 
-/** "x (copy)", or "x (copy 2)" and so on where that is taken. */
+/** Return "x (copy)", or "x (copy 2)" and so on if it is taken. */
 function copyTitle(title, titles) {
   const taken = new Set(titles);
   const base = title.replace(/ \(copy(?: \d+)?\)$/, "");
@@ -34,8 +34,8 @@ export class Shelf {
   }
 
   /**
-   * Every notebook that is kept, the last used first; `open` is "here", "elsewhere" (in another
-   * tab) or "".
+   * Return all stored notebooks, last used first. `open` is "here", "elsewhere" (in another tab) or
+   * "".
    */
   async list() {
     await this.#documents.flush();
@@ -69,7 +69,7 @@ export class Shelf {
     downloadNotebook(title, notebook);
   }
 
-  /** Delete a notebook; until DELETED_DAYS later it can be brought back. */
+  /** Delete a notebook. It can be restored within DELETED_DAYS. */
   async delete(id) {
     await this.#alone(id, async () => {
       await this.#documents.close(id);
@@ -85,7 +85,7 @@ export class Shelf {
     return this.#storage.remove(id);
   }
 
-  /** Remove what nobody would miss: the tour that was only looked at, what was deleted long ago. */
+  /** Remove the unchanged tour, and notebooks deleted long ago. */
   async tidy() {
     const open = await openRecords();
     const old = Date.now() - DELETED_DAYS * DAY_MS;
@@ -101,7 +101,7 @@ export class Shelf {
     return record;
   }
 
-  /** Do what no other tab may write over. */
+  /** Run work under a lock, so that no other tab overwrites its changes. */
   async #alone(id, work) {
     const ours = this.#tab.has(id);
     if (!(await this.#tab.claim(id))) throw new Error("the notebook is open in another tab");

@@ -1,7 +1,7 @@
-/** Keeps notebooks in the browser, each as a record of its own, so that a reload or a crash loses nothing. */
+/** Stores each notebook in the browser as a record, so that a reload or a crash loses nothing. */
 
-// The package keeps what tuning finds in another database (gpu/browser/interop.py), so that each can
-// change its own schema.
+// The package stores tuning results in another database (gpu/browser/interop.py), so that each
+// schema can change independently.
 const DATABASE = "browsergpu-notebooks";
 const STORE = "notebooks";
 const LEFT = "browsergpu-left:";
@@ -21,16 +21,16 @@ function completed(transaction) {
   });
 }
 
-/** A connection that ends, as `onEnd` is told, where another tab wants to change the database. */
+/** Open a connection. It closes, and calls `onEnd`, when another tab changes the database. */
 async function open(onEnd) {
-  const request = indexedDB.open(DATABASE); // of any version, also of a later page
+  const request = indexedDB.open(DATABASE); // any version, including a later page's
   request.onupgradeneeded = () => request.result.createObjectStore(STORE, { keyPath: "id" });
   const database = await promised(request);
   database.onversionchange = () => {
     database.close();
     onEnd();
   };
-  database.onclose = onEnd; // such as where the site's data are cleared
+  database.onclose = onEnd; // for example when the site's data is cleared
   return database;
 }
 
@@ -66,7 +66,7 @@ export class NotebookStorage {
     return promised((await this.#store("readonly")).get(id));
   }
 
-  /** All records without their notebooks, whose `size` is said instead; the last used comes first. */
+  /** Return all records, last used first, with the notebook's `size` instead of its text. */
   async list() {
     const request = (await this.#store("readonly")).openCursor();
     const found = [];
@@ -88,12 +88,12 @@ export class NotebookStorage {
     const store = await this.#store("readwrite");
     const done = completed(store.transaction);
     store.put(record);
-    // A page that is left cannot say any more that this was all.
+    // A page that is left cannot complete the transaction later.
     store.transaction.commit?.();
     await done;
   }
 
-  /** Change some fields of a record, where it is still there. */
+  /** Change some fields of a record, if it still exists. */
   async change(id, fields) {
     const store = await this.#store("readwrite");
     const done = completed(store.transaction);
@@ -107,20 +107,20 @@ export class NotebookStorage {
   }
 
   /**
-   * Store before returning, where it fits: a page that is left does not wait for a database.
+   * Store synchronously if the record fits, since a page that is left does not wait for a database.
    * @param {NotebookRecord} record
    */
   putAtOnce(record) {
     try {
-      // The handle of a file is nothing for JSON; the database has it.
+      // A file handle cannot be JSON, but the database has it.
       const text = JSON.stringify({ ...record, disk: undefined });
       localStorage.setItem(LEFT + record.id, text);
     } catch {
-      // Larger than local storage: the database, which is tried as well, has to do.
+      // Too large for local storage; only the database, which is tried as well, can store it.
     }
   }
 
-  /** Store a record, unless a later one of its notebook is there. */
+  /** Store a record, unless a later one of its notebook exists. */
   async #adopt(record) {
     const store = await this.#store("readwrite");
     const done = completed(store.transaction);
@@ -129,7 +129,7 @@ export class NotebookStorage {
     await done;
   }
 
-  /** Move the records that `putAtOnce` left in local storage into the database. */
+  /** Move records that `putAtOnce` left in local storage into the database. */
   async adopt() {
     const keys = Object.keys(localStorage).filter((key) => key.startsWith(LEFT));
     for (const key of keys) {
@@ -139,14 +139,14 @@ export class NotebookStorage {
         await this.#adopt(recordOf(left));
         localStorage.removeItem(key);
       } catch (error) {
-        // One that cannot be read must not keep the others from being found.
+        // One unreadable record must not hide the others.
         console.warn(`${key} stays in local storage: ${error.message}`);
       }
     }
   }
 }
 
-/** @returns {NotebookRecord} what `putAtOnce` stored as this text */
+/** @returns {NotebookRecord} the record that `putAtOnce` stored as this text */
 function recordOf(text) {
   const record = JSON.parse(text);
   if (typeof record?.notebook !== "string") throw new TypeError("it is no notebook's record");

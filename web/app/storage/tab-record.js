@@ -1,11 +1,11 @@
-/** Which records are this tab's. No two tabs have the same one open: each is held by a lock. */
+/** The records of this tab. A lock on each keeps other tabs from opening it. */
 
 const SHOWN = "browsergpu-record";
-// A duplicated or opened tab gets a copy of the session's storage, and with it the other tab's record;
-// a tab that is loaded anew finds, beside it, that it was left.
+// A duplicated tab gets a copy of the session storage, including the other tab's record. A reloaded
+// tab also finds this mark, which it set when it was left.
 const LEFT = "browsergpu-record-left";
 const LOCK = "browsergpu-record ";
-/** How long the page that a reload has left may take to let its record go. */
+/** Time for the previous page of a reload to release its record. */
 const LEAVING_MS = 5000;
 
 export class TabRecord {
@@ -20,7 +20,7 @@ export class TabRecord {
     });
     addEventListener("pageshow", async ({ persisted }) => {
       if (!persisted) return;
-      // Back from the browser's memory: another tab may have taken the notebook meanwhile.
+      // Restored from the browser's memory: another tab may have the notebook now.
       sessionStorage.removeItem(LEFT);
       this.#held.clear();
       if (!(await this.claim(this.#id))) location.reload();
@@ -28,8 +28,8 @@ export class TabRecord {
   }
 
   /**
-   * The record that this tab showed before it was loaded anew, or null. Not `mine` is one that
-   * another tab has open, whose copy this tab is.
+   * Return the record of this tab before a reload, or null. It is not `mine` if another tab, of
+   * which this one is a copy, has it open.
    */
   async resume() {
     const id = sessionStorage.getItem(SHOWN);
@@ -39,7 +39,7 @@ export class TabRecord {
     return { id, mine: await this.#lock(id, wasLeft) };
   }
 
-  /** Take a record; false where another tab has it open. */
+  /** Claim a record. Returns false if another tab has it open. */
   claim(id) {
     return this.#held.has(id) ? Promise.resolve(true) : this.#lock(id, false);
   }
@@ -56,7 +56,7 @@ export class TabRecord {
     });
   }
 
-  /** The record that is shown, which a reload comes back to. */
+  /** The record that is shown, to which a reload returns. */
   get id() {
     return this.#id;
   }
@@ -66,7 +66,7 @@ export class TabRecord {
     sessionStorage.setItem(SHOWN, id);
   }
 
-  /** Let other tabs have a record. */
+  /** Release a record to other tabs. */
   release(id) {
     this.#held.get(id)?.();
     this.#held.delete(id);
@@ -77,7 +77,7 @@ export class TabRecord {
   }
 }
 
-/** The ids of the records that any tab has open. */
+/** Return the ids of the records that any tab has open. */
 export async function openRecords() {
   const { held = [] } = await navigator.locks.query();
   const names = held.map(({ name }) => name ?? "").filter((name) => name.startsWith(LOCK));

@@ -1,10 +1,10 @@
-"""Completions and documentation by jedi, which reads the code: for what has no value yet."""
+"""Completions and documentation by jedi, which reads the code, for names without a value yet."""
 
 from typing import Any
 
 import jedi
 
-# Descriptors of the user's objects are not run; what jedi remembers is no file of the user's.
+# Do not run descriptors of the user's objects, and keep jedi's cache out of the user's files.
 jedi.settings.allow_unsafe_interpreter_executions = False
 jedi.settings.cache_directory = "/tmp/jedi"
 
@@ -18,7 +18,7 @@ KINDS = {
 
 
 def complete(before: str, after: str, namespace: dict[str, Any]) -> dict[str, Any]:
-    """As completion.complete."""
+    """Complete like completion.complete."""
     found = _script(before, after, namespace).complete(*_place(before))
     typed = found[0].get_completion_prefix_length() if found else 0
     private = before.endswith("_") and typed > 0
@@ -31,7 +31,7 @@ def complete(before: str, after: str, namespace: dict[str, Any]) -> dict[str, An
 
 
 def describe(before: str, after: str, namespace: dict[str, Any]) -> dict[str, Any] | None:
-    """As documentation.describe."""
+    """Describe like documentation.describe."""
     script = _script(before, after, namespace)
     place = _place(before)
     for name in script.help(*place) + script.infer(*place):
@@ -48,5 +48,5 @@ def _script(before: str, after: str, namespace: dict[str, Any]) -> Any:
 
 
 def _place(before: str) -> tuple[int, int]:
-    """The cursor's line, from 1, and column."""
+    """Return the cursor's line, from 1, and column."""
     return before.count("\n") + 1, len(before) - (before.rfind("\n") + 1)

@@ -1,4 +1,4 @@
-"""`input()` and `getpass()`: a field in the cell, for which Python waits."""
+"""`input()` and `getpass()`: a field in the cell, while Python waits."""
 
 import builtins
 import getpass
@@ -11,7 +11,7 @@ from . import channel, outputs
 def install(answers: Any, in_cell: Callable[[], bool]) -> None:
     """Make `input`, `ainput` and `getpass.getpass` ask on the page.
 
-    `answers` is the Answers of answers.js; `in_cell` tells whether there is a cell to ask in.
+    `answers` is the Answers of answers.js. `in_cell` tells whether there is a cell to ask in.
     """
 
     def ask(prompt: object, password: bool) -> str:
@@ -29,18 +29,18 @@ def install(answers: Any, in_cell: Callable[[], bool]) -> None:
         return _end(shown, prompt, text, password)
 
     def blocking_input(prompt: object = "", /) -> str:
-        """Ask in a field below the cell, wait, and return what was typed."""
+        """Ask in a field below the cell, wait, and return the typed text."""
         return ask(prompt, password=False)
 
     async def ainput(prompt: object = "", /, *, password: bool = False) -> str:
-        """Ask in a field below the cell; other tasks go on meanwhile."""
+        """Ask in a field below the cell, while other tasks continue."""
         shown = _begin(in_cell)
         answer = answers.promise()
         _send(shown, prompt, password, blocked=False)
         return _end(shown, prompt, await answer, password)
 
     def hidden_input(prompt: str = "Password: ", stream: Any = None, **_options: Any) -> str:
-        """Ask for a text that is not shown."""
+        """Ask for text that is not shown."""
         return ask(prompt, password=True)
 
     builtins.input = blocking_input
@@ -63,6 +63,6 @@ def _send(shown: outputs.Outputs, prompt: object, password: bool, blocked: bool)
 
 
 def _end(shown: outputs.Outputs, prompt: object, text: str, password: bool) -> str:
-    """Leave on the page what a terminal would show."""
+    """Print the prompt and the answer, as a terminal would show them."""
     shown.write("stdout", f"{prompt}{'·' * 8 if password else text}\n")
     return text

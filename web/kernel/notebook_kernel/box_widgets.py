@@ -1,4 +1,4 @@
-"""Widgets together, and places for output."""
+"""Containers of widgets and outputs."""
 
 from collections.abc import Callable
 from typing import Any
@@ -8,7 +8,7 @@ from .widget import State, Widget, send
 
 
 class Box(Widget):
-    """Widgets together."""
+    """Container of widgets."""
 
     kind = "hbox"
     _first = "children"
@@ -25,17 +25,17 @@ class Box(Widget):
 
 
 class HBox(Box):
-    """Widgets side by side."""
+    """Row of widgets."""
 
 
 class VBox(Box):
-    """Widgets one below the other."""
+    """Column of widgets."""
 
     kind = "vbox"
 
 
 class _Titled(Box):
-    """Widgets of which one is shown, each with a title."""
+    """Container that shows one of its titled widgets."""
 
     titles = State((), lambda _, titles: tuple(str(title) for title in titles))
 
@@ -56,13 +56,13 @@ class _Titled(Box):
     selected_index = State(None, _check_index)
 
     def set_title(self, index: int, title: str) -> None:
-        """Name one of them."""
+        """Set the title of one widget."""
         titles = [self.get_title(one) for one in range(len(self.children))]
         titles[index] = title
         self.titles = titles
 
     def get_title(self, index: int) -> str:
-        """The name of one of them."""
+        """Return the title of one widget."""
         return self.titles[index] if index < len(self.titles) else ""
 
     def _told(self) -> dict[str, Any]:
@@ -80,7 +80,7 @@ class _Titled(Box):
 
 
 class Accordion(_Titled):
-    """Widgets one below the other, under titles; one is open, or none."""
+    """Column of titled widgets that open and close. At most one is open."""
 
     kind = "accordion"
 
@@ -97,7 +97,7 @@ class Tab(_Titled):
 
 
 class Output(Widget):
-    """A place for what is printed and displayed in `with output:`."""
+    """Area for everything that is printed and displayed in `with output:`."""
 
     kind = "output"
 
@@ -131,13 +131,13 @@ class Output(Widget):
         return True
 
     def clear_output(self, wait: bool = False) -> None:
-        """Empty the place, now or when the next output comes."""
+        """Clear the area, now or with the next output."""
         if self._entered:
             self._entered[-1][0].flush()
         send(self._id, "clear", wait=wait)
 
     def capture(self, clear_output: bool = False, wait: bool = False) -> Callable[..., Any]:
-        """A decorator: what the function puts out stands here."""
+        """Return a decorator that shows a function's outputs in this area."""
 
         def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
             def captured(*args: Any, **kwargs: Any) -> Any:
@@ -151,6 +151,6 @@ class Output(Widget):
         return decorate
 
     def append_stdout(self, text: str) -> None:
-        """Put text there."""
+        """Append text to the area."""
         with self:
             print(text, end="")

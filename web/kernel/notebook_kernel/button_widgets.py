@@ -1,4 +1,4 @@
-"""What is pressed, and what is on or off."""
+"""Buttons and check boxes."""
 
 from collections.abc import Callable
 from typing import Any
@@ -7,7 +7,7 @@ from .widget import State, Widget
 
 
 class Checkbox(Widget):
-    """A box to tick."""
+    """Check box."""
 
     kind = "checkbox"
     value = State(False, lambda _, value: bool(value))
@@ -17,13 +17,13 @@ class Checkbox(Widget):
 
 
 class ToggleButton(Checkbox):
-    """A button that stays pressed."""
+    """Button that stays pressed."""
 
     kind = "toggle"
 
 
 class Button(Widget):
-    """A button; `on_click` says what it does."""
+    """Button. `on_click` sets its handlers."""
 
     kind = "button"
     _first = "description"
@@ -33,14 +33,14 @@ class Button(Widget):
         super().__init__(*args, **given)
 
     def on_click(self, callback: Callable[[Any], Any], remove: bool = False) -> None:
-        """Call `callback(button)` at each click, or no more."""
+        """Add or remove a handler, which is called as `callback(button)` at each click."""
         if not remove:
             self._handlers.append(callback)
         elif callback in self._handlers:
             self._handlers.remove(callback)
 
     def click(self) -> None:
-        """Do what a click does."""
+        """Call the handlers as a click does."""
         for handler in list(self._handlers):
             handler(self)
 

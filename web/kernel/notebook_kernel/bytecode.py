@@ -1,8 +1,8 @@
-"""The shell's modules as Python compiled them, which the browser keeps for the next boot.
+"""Cache of the shell's compiled modules, which the browser stores for the next boot.
 
-Compiling takes longer than running them. Pyodide unpacks the wheels at each boot, so the files'
-times tell nothing, and what is kept is marked as not to be checked: the browser keeps it by the
-lock file, which says which wheels there are, and by the text of these modules.
+Compiling takes longer than running them. Pyodide unpacks the wheels at each boot, so file times are
+meaningless, and cached files are marked as unchecked. The browser's cache key has the lock file,
+which identifies the wheels, and the text of these modules.
 """
 
 import importlib.util
@@ -20,7 +20,7 @@ UNCHECKED_HASH = (1).to_bytes(4, "little") + bytes(8)
 
 
 def restore(archive: Any) -> bool:
-    """Put the kept files, a JavaScript buffer, to their places; False where it is damaged."""
+    """Unpack the cached files from a JavaScript buffer. Return False if it is damaged."""
     try:
         with zipfile.ZipFile(io.BytesIO(archive.to_py())) as kept:
             kept.extractall("/")
@@ -30,8 +30,11 @@ def restore(archive: Any) -> bool:
 
 
 def record() -> Callable[[], bytes]:
-    """From now on Python writes what it compiles; the function that this gives ends that, and
-    returns the files of what was imported meanwhile, as `restore` takes them."""
+    """Make Python write compiled files from now on.
+
+    Return a function that ends this and returns the files of all modules imported meanwhile, in the
+    format of `restore`.
+    """
     before = set(sys.modules)
     sys.dont_write_bytecode = False
 
@@ -50,7 +53,7 @@ def record() -> Callable[[], bytes]:
 
 
 def _compiled(module: ModuleType) -> Path | None:
-    """A module's compiled file, where it came with a wheel or is the notebook's."""
+    """Return a module's compiled file, if it is from a wheel or the notebook's own."""
     source = getattr(module, "__file__", None) or ""
     ours = "/site-packages/" in source or "/notebook_kernel/" in source
     if not ours or not source.endswith(".py"):

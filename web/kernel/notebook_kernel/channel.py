@@ -1,4 +1,4 @@
-"""Sends messages to the page; every message is one JSON object."""
+"""Messages to the page, each a JSON object."""
 
 import json
 from collections.abc import Callable
@@ -8,13 +8,13 @@ _post: Callable[[str], object] | None = None
 
 
 def connect(post: Callable[[str], object]) -> None:
-    """Use `post`, a JavaScript function that takes one JSON text, from now on."""
+    """Send messages through `post`, a JavaScript function that takes JSON text."""
     global _post
     _post = post
 
 
 def send(**message: Any) -> None:
-    """Send one message to the page."""
+    """Send a message to the page."""
     if _post is None:
         raise RuntimeError("the kernel is not connected to a page; call channel.connect first")
     _post(json.dumps(message))

@@ -1,4 +1,4 @@
-"""Choices of one among some."""
+"""Widgets that choose one of several options."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -9,7 +9,7 @@ _NOTHING = object()
 
 
 class _Choice(Widget):
-    """A choice of `options`: values, pairs of label and value, or a mapping of these."""
+    """Choice among `options`: values, (label, value) pairs, or a mapping of labels to values."""
 
     _first = "options"
 
@@ -34,7 +34,7 @@ class _Choice(Widget):
 
     @property
     def options(self) -> Any:
-        """What can be chosen."""
+        """The options."""
         return tuple(self._options)
 
     @options.setter
@@ -49,7 +49,7 @@ class _Choice(Widget):
 
     @property
     def value(self) -> Any:
-        """What is chosen."""
+        """The chosen value."""
         return None if self.index is None else self._options[self.index][1]
 
     @value.setter
@@ -62,7 +62,7 @@ class _Choice(Widget):
 
     @property
     def label(self) -> str | None:
-        """The label of what is chosen."""
+        """The label of the chosen option."""
         return None if self.index is None else self._options[self.index][0]
 
     def _change(self, name: str, value: Any) -> None:
@@ -83,18 +83,18 @@ class _Choice(Widget):
 
 
 class Dropdown(_Choice):
-    """A list that opens."""
+    """Drop-down list."""
 
     kind = "dropdown"
 
 
 class RadioButtons(_Choice):
-    """Round buttons, one below the other."""
+    """Column of radio buttons."""
 
     kind = "radio"
 
 
 class ToggleButtons(_Choice):
-    """Buttons side by side, of which one stays pressed."""
+    """Row of buttons, of which one stays pressed."""
 
     kind = "toggles"

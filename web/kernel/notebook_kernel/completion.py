@@ -18,19 +18,19 @@ IMPORT_NAME = re.compile(r"^\s*from\s+(?P<module>[\w.]+)\s+import\s+(?:\w+\s*,\s
 KEY = re.compile(r"(?P<owner>[A-Za-z_][\w.]*)\[(?P<quote>['\"])(?P<key>[^'\"\]]*)$")
 DOTTED = re.compile(r"(?P<owner>[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)\.(?P<name>\w*)$")
 MAGIC = re.compile(r"^\s*(?P<name>%%?\w*)$")
-# An attribute of what has no name: of a call, an element, a literal.
+# An attribute of an unnamed value: of a call, an element, a literal.
 OTHER_ATTRIBUTE = re.compile(r"[)\]}'\"]\s*\.(?P<name>\w*)$")
 NAME = re.compile(r"(?<![\w.)\]'\"])(?P<name>[A-Za-z_]\w*)$")
 
 
 def complete(before: str, namespace: dict[str, Any], magics: Iterable[str]) -> dict[str, Any]:
-    """What may follow the code `before` the cursor: `{"typed", "options": [{"label", "type"}]}`,
-    and "unresolved" where only an analysis of the code can tell.
+    """Return completions for the code `before` the cursor.
 
-    `typed` is how many characters before the cursor an option replaces. `magics` are names with
-    their per cent signs.
+    The result is `{"typed", "options": [{"label", "type"}]}`. It has "unresolved" if only an
+    analysis of the code can tell. `typed` is the number of characters before the cursor that an
+    option replaces. `magics` are names with their per cent signs.
 
-    Nothing is called: the text before the cursor is looked up name by name, and properties are
+    Nothing is called. The text before the cursor is looked up name by name, and properties are
     reported without running them.
     """
     line = before[before.rfind("\n") + 1 :]
@@ -68,11 +68,11 @@ def _answer(typed: str, options: Iterable[tuple[str, str]]) -> dict[str, Any]:
 
 
 class MISSING:
-    """Stands for a name that does not resolve."""
+    """Result for a name that does not resolve."""
 
 
 def resolve(path: str, namespace: Mapping[str, Any]) -> Any:
-    """What a dotted name stands for, looked up without calling anything; or MISSING."""
+    """Return the value of a dotted name without calling anything, or MISSING."""
     first, *rest = path.split(".")
     found = namespace.get(first, getattr(builtins, first, MISSING))
     for name in rest:
@@ -83,7 +83,7 @@ def resolve(path: str, namespace: Mapping[str, Any]) -> Any:
 
 
 def attributes(owner: Any, typed: str) -> Iterable[tuple[str, str]]:
-    """Names of attributes and their kinds; private ones where `typed` begins like one."""
+    """Return attribute names and their kinds. Private ones need a `typed` that begins like one."""
     if owner is MISSING:
         return
     try:
@@ -127,7 +127,7 @@ def _module_members(name: str) -> Iterable[tuple[str, str]]:
 
 
 def _in_text(before: str) -> bool:
-    """Whether the cursor stands inside a comment or a string."""
+    """Whether the cursor is inside a comment or a string."""
     try:
         tokens = list(tokenize.generate_tokens(io.StringIO(before).readline))
     except tokenize.TokenError as error:
@@ -139,7 +139,7 @@ def _in_text(before: str) -> bool:
 
 
 def kind(value: Any) -> str:
-    """What the page draws beside a completion."""
+    """Return the kind of icon that the page draws beside a completion."""
     if isinstance(value, type):
         return "class"
     if type(value).__name__ == "module":

@@ -1,4 +1,4 @@
-"""Values to MIME bundles, and where IPython's `display` sends them: below the running cell."""
+"""MIME bundles of values, and IPython's `display` below the running cell."""
 
 from typing import Any
 
@@ -14,13 +14,15 @@ __all__ = ["CellDisplays", "CellResults", "display", "mime_bundle"]
 
 
 def mime_bundle(value: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-    """How `value` can be shown, by its `_repr_*_` methods and what was registered for its type:
-    data by MIME type (binary in base64) and metadata."""
+    """Return MIME data (binary in base64) and metadata of a value.
+
+    They come from its `_repr_*_` methods and from formatters registered for its type.
+    """
     return InteractiveShell.instance().display_formatter.format(value)
 
 
 class CellDisplays(DisplayPublisher):
-    """Takes what `display`, `update_display` and `clear_output` send."""
+    """Publisher for `display`, `update_display` and `clear_output`."""
 
     def publish(
         self,
@@ -31,23 +33,23 @@ class CellDisplays(DisplayPublisher):
         update: bool = False,
         **_old: Any,
     ) -> None:
-        """Show a bundle, or put it in the place of what has the same display id."""
+        """Show a bundle, or replace the display with the same id."""
         shown = outputs.active()
         if shown is not None:
             shown.display(data, metadata, (transient or {}).get("display_id"), update=update)
 
     def clear_output(self, wait: bool = False) -> None:
-        """Empty the cell's outputs, now or when the next one comes."""
+        """Clear the cell's outputs, now or with the next output."""
         shown = outputs.active()
         if shown is not None:
             shown.clear(wait=wait)
 
 
 class CellResults(DisplayHook):
-    """Takes the values of last expressions."""
+    """Display hook for values of last expressions."""
 
     def __call__(self, result: Any = None) -> None:
-        """Show a value and remember it as `_` and in `Out`, but for code that is no cell's."""
+        """Show a value, and store it as `_` and in `Out` if the code is a cell's."""
         self.check_for_underscore()
         silent = result is None or isinstance(result, Installation)
         if silent or self.shell.hushed(self):

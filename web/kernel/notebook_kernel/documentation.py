@@ -1,4 +1,4 @@
-"""Signatures and docstrings of what stands at the cursor."""
+"""Signatures and docstrings of names at the cursor."""
 
 import inspect
 import io
@@ -16,10 +16,10 @@ OPEN, CLOSE = "([{", ")]}"
 
 
 def describe(before: str, after: str, namespace: Mapping[str, Any]) -> dict[str, Any] | None:
-    """`{"signature", "text"}` of the name at the cursor, or else of the function being called.
+    """Return `{"signature", "text"}` of the name at the cursor, or of the function being called.
 
-    `{"unresolved": True}` where only an analysis of the code can tell; None where there is nothing.
-    Neither calls nor reprs anything: a repr may wait for the GPU.
+    The result is `{"unresolved": True}` if only an analysis of the code can tell, and None if there
+    is nothing. It neither calls objects nor takes their repr, which may wait for the GPU.
     """
     path = name_at(before, after) or called(before)
     if path is None:
@@ -32,14 +32,14 @@ def describe(before: str, after: str, namespace: Mapping[str, Any]) -> dict[str,
 
 
 def name_at(before: str, after: str) -> str:
-    """The dotted name that the cursor is in or behind, up to the end of the word."""
+    """Return the dotted name at the cursor, up to the end of the word."""
     match = NAME_BEFORE.search(before)
     rest = NAME_AFTER.match(after)
     return f"{match[0]}{rest[0] if rest else ''}" if match else ""
 
 
 def called(before: str) -> str | None:
-    """The dotted name before the innermost open parenthesis; "" where what is called has none."""
+    """Return the dotted name before the innermost open parenthesis, "" for an unnamed callee."""
     names: list[str | None] = []
     path = ""
     for kind, text in _tokens(before):

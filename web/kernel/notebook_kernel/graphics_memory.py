@@ -1,4 +1,4 @@
-"""How much GPU memory the user's arrays and backends hold, and how much work waits for the GPU."""
+"""GPU memory of the user's arrays and backends, and pending GPU work."""
 
 import contextlib
 import sys
@@ -6,7 +6,7 @@ from typing import Any
 
 
 def in_use() -> dict[str, Any]:
-    """What all open devices hold: buffers, bytes in them, and bytes kept for reuse."""
+    """Return the buffers of all open devices, their bytes, and the bytes kept for reuse."""
     total = {"devices": 0, "bytes": 0, "pooled": 0, "buffers": 0}
     for device in _devices():
         total["devices"] += 1
@@ -17,10 +17,10 @@ def in_use() -> dict[str, Any]:
 
 
 def unfinished() -> int:
-    """Dispatches that no GPU is known to have done; what was only recorded is sent to it now."""
+    """Return the number of unfinished dispatches, after sending recorded ones to the GPU."""
     count = 0
     for device in _devices():
-        # What is wrong with a device is raised where the user's code meets it.
+        # A device's errors are raised in the user's code instead.
         with contextlib.suppress(Exception):
             if not device.recorder.is_lost:
                 device.recorder.submit()
@@ -29,7 +29,7 @@ def unfinished() -> int:
 
 
 def _devices() -> list[Any]:
-    # Once the user's code has imported it, and not while it is being imported.
+    # Only if the user's code has imported the package, and not during the import.
     package = sys.modules.get("browsergpu")
     info = getattr(package, "__array_namespace_info__", None)
     return [] if info is None else info().devices()

@@ -1,4 +1,4 @@
-"""`%pip install`, by micropip; `!pip install` is taken as the same."""
+"""`%pip install` by micropip. `!pip install` means the same."""
 
 import re
 import shlex
@@ -15,7 +15,7 @@ USAGE = (
 
 
 def transform(lines: list[str]) -> list[str]:
-    """Make each line of %pip one of Python that awaits."""
+    """Turn each %pip line into a Python line that awaits."""
     return [_transformed(line) for line in lines]
 
 
@@ -29,7 +29,7 @@ def _transformed(line: str) -> str:
 
 
 async def pip(line: str) -> None:
-    """Do what `%pip line` asks for."""
+    """Run `%pip line`."""
     command, *arguments = shlex.split(line, comments=True) or [""]
     if command == "install":
         await _install(arguments)

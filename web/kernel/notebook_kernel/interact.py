@@ -1,4 +1,4 @@
-"""`interact`: controls for the arguments of a function, which runs when one of them moves."""
+"""`interact`: controls for the arguments of a function, which runs when one changes."""
 
 import inspect
 import sys
@@ -15,21 +15,21 @@ from .widget import Widget
 
 
 def show_figures() -> None:
-    """Show the figures that Matplotlib has open, where it is used."""
+    """Show Matplotlib's open figures, if Matplotlib was imported."""
     pyplot = sys.modules.get("matplotlib.pyplot")
     if pyplot is not None:
         pyplot.show()
 
 
 class fixed:
-    """A value that gets no control."""
+    """A value without a control."""
 
     def __init__(self, value: Any, **_looks: Any) -> None:
         self.value = value
 
 
 def control(abbreviation: Any, name: str) -> Any:
-    """The widget that an abbreviation stands for: see `interact`."""
+    """Return the widget for an abbreviation; see `interact`."""
     made = abbreviation
     if not isinstance(abbreviation, Widget | fixed):
         made = _abbreviated(abbreviation)
@@ -70,7 +70,7 @@ def _slider(low: Any, high: Any, step: Any = None, value: Any = None) -> Any:
 
 
 def _controls(function: Callable[..., Any], given: dict[str, Any]) -> dict[str, Any]:
-    """A control for each argument, in the function's order."""
+    """Return a control for each argument, in the function's order."""
     found = {}
     rest = dict(given)
     for name, parameter in inspect.signature(function).parameters.items():
@@ -81,7 +81,7 @@ def _controls(function: Callable[..., Any], given: dict[str, Any]) -> dict[str, 
         default = parameter.default
         if name in rest:
             found[name] = made = control(rest.pop(name), name)
-            # A default within the control's reach is where it starts.
+            # A default within the control's range is its initial value.
             if default is not parameter.empty and not isinstance(given[name], Widget | fixed):
                 made.value = default
         elif parameter.annotation is not parameter.empty and default is parameter.empty:
@@ -96,7 +96,7 @@ def _controls(function: Callable[..., Any], given: dict[str, Any]) -> dict[str, 
 
 
 class interactive(VBox):
-    """The controls of a function's arguments, and a place for what it puts out."""
+    """Controls of a function's arguments, and an area for its outputs."""
 
     def __init__(
         self,
@@ -123,11 +123,11 @@ class interactive(VBox):
 
     @property
     def kwargs(self) -> dict[str, Any]:
-        """The arguments as the controls stand."""
+        """The arguments, from the controls."""
         return {name: one.value for name, one in self._named.items()}
 
     def update(self, *_event: Any) -> None:
-        """Run the function; what it puts out, and what it raises, takes the place of the last."""
+        """Run the function. Its outputs and errors replace the previous ones."""
         self.out.clear_output(wait=True)
         sent = self.out._sent
         with self.out:
@@ -142,7 +142,7 @@ class interactive(VBox):
 class _Interact:
     """`interact(function, x=(0, 10))`, or a decorator: `@interact(x=(0, 10))`, `@interact`.
 
-    An argument's control comes from a number, `(min, max)`, `(min, max, step)`, a bool, a str, a
+    An argument's control is made from a number, `(min, max)`, `(min, max, step)`, a bool, a str, a
     list or dict of choices, or a widget.
     """
 
@@ -150,7 +150,7 @@ class _Interact:
         self._options = {"manual": False, "auto_display": True, **options}
 
     def options(self, **options: Any) -> "_Interact":
-        """The same with other options: `manual`, `manual_name`, `auto_display`."""
+        """Return an interact with other options: `manual`, `manual_name`, `auto_display`."""
         return _Interact(**{**self._options, **options})
 
     def __call__(self, function: Callable[..., Any] | None = None, /, **abbreviations: Any) -> Any:
@@ -162,7 +162,7 @@ class _Interact:
             made.update()
         try:
             function.widget = made  # type: ignore[attr-defined]
-        except AttributeError:  # of what is no plain function
+        except AttributeError:  # not a plain function
             return function
         return function
 
@@ -172,7 +172,7 @@ interact_manual = interact.options(manual=True, manual_name="Run Interact")
 
 
 def interactive_output(function: Callable[..., Any], controls: Mapping[str, Any]) -> Output:
-    """A place for what `function(**values of controls)` puts out; it runs when one changes."""
+    """Return an area for the outputs of `function(**values of controls)`, which runs on changes."""
     out = Output()
 
     def update(_change: Any = None) -> None:

@@ -23,7 +23,7 @@ _whole, _real = _number(int), _number(float)
 
 
 class _Number(Widget):
-    """A number; subclasses say whether it is whole and whether it has bounds."""
+    """A number. Subclasses define whether it is an integer and bounded."""
 
     check = staticmethod(_real)
 
@@ -70,7 +70,7 @@ class _Bounded(_Number):
 
 
 class FloatSlider(_Bounded):
-    """A slider for a number."""
+    """Slider for a float."""
 
     kind = "slider"
     max = State(10.0, _highest)
@@ -83,7 +83,7 @@ def _power(widget: Any, value: Any) -> Any:
 
 
 class FloatLogSlider(FloatSlider):
-    """A slider for powers of `base`; `min`, `max` and `step` are the exponent's."""
+    """Slider for powers of `base`. `min`, `max` and `step` apply to the exponent."""
 
     base = State(10.0, _check)
     max = State(4.0, _highest)
@@ -97,7 +97,7 @@ class FloatLogSlider(FloatSlider):
 
 
 class IntSlider(_Bounded):
-    """A slider for a whole number."""
+    """Slider for an integer."""
 
     kind = "slider"
     check = staticmethod(_whole)
@@ -108,7 +108,7 @@ class IntSlider(_Bounded):
 
 
 class Play(IntSlider):
-    """Buttons that step through whole numbers, one each `interval` milliseconds."""
+    """Player that steps through integers, one each `interval` milliseconds."""
 
     kind = "play"
     interval = State(100, _check)
@@ -119,19 +119,19 @@ class Play(IntSlider):
 
 
 class BoundedFloatText(_Bounded):
-    """A field for a number between bounds."""
+    """Field for a bounded float."""
 
     kind = "number"
 
 
 class BoundedIntText(IntSlider):
-    """A field for a whole number between bounds."""
+    """Field for a bounded integer."""
 
     kind = "number"
 
 
 class FloatText(_Number):
-    """A field for a number."""
+    """Field for a float."""
 
     kind = "number"
     value = State(0.0, _check)
@@ -140,26 +140,26 @@ class FloatText(_Number):
 
 
 class IntText(FloatText):
-    """A field for a whole number."""
+    """Field for an integer."""
 
     check = staticmethod(_whole)
     value = State(0, _check)
 
 
 class FloatProgress(_Bounded):
-    """A bar that shows how far something is."""
+    """Progress bar for a float."""
 
     kind = "progress"
 
 
 class IntProgress(IntSlider):
-    """A bar that shows how far something is."""
+    """Progress bar for an integer."""
 
     kind = "progress"
 
 
 def is_finite(*numbers: Any) -> bool:
-    """Whether all are numbers and none is infinite."""
+    """Whether all are finite numbers."""
     return all(
         isinstance(one, int | float) and not isinstance(one, bool) and math.isfinite(one)
         for one in numbers

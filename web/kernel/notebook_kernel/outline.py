@@ -1,4 +1,4 @@
-"""What the variables are, for completion while the kernel is busy: the page keeps it."""
+"""Summary of the variables, which the page uses for completion while the kernel is busy."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from types import ModuleType
@@ -10,15 +10,15 @@ MAX_NAMES = 2000
 
 
 class Outline:
-    """Tells the page of variables, and once of the attributes that their types and modules have."""
+    """Reports variables to the page, and once the attributes of their types and modules."""
 
     def __init__(self) -> None:
         self._told: set[str] = set()
 
     def news(self, namespace: Mapping[str, Any]) -> dict[str, Any]:
-        """`{"names": {name: [kind, owner]}, "members": {owner: [[name, kind, owner]]}}`.
+        """Return `{"names": {name: [kind, owner]}, "members": {owner: [[name, kind, owner]]}}`.
 
-        An owner is a module or a type; "members" has those that were not told before.
+        An owner is a module or a type. "members" has only owners that were not reported before.
         """
         members: dict[str, list[tuple[str, str, str]]] = {}
         names = {}
@@ -33,7 +33,7 @@ class Outline:
         if key in self._told:
             return key
         self._told.add(key)
-        # Modules in modules are told one deep: numpy.linalg, but not all that numpy imports.
+        # Submodules are reported one level deep: numpy.linalg, but not all that numpy imports.
         inner = dict(_own_modules(owner)) if deep else {}
         members[key] = [
             (name, what, self._owner(inner[name], members, deep=False) if name in inner else "")

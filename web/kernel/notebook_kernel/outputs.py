@@ -1,4 +1,4 @@
-"""What one run prints and displays, within limits that keep the page alive."""
+"""Outputs of one run, within limits that keep the page responsive."""
 
 import asyncio
 import base64
@@ -11,13 +11,13 @@ from typing import Any
 
 from . import channel
 
-# Of what is printed, so much of the beginning is shown, and so much of the end.
+# Characters shown from the beginning and from the end of printed text.
 HEAD_CHARACTERS = 224 * 1024
 TAIL_CHARACTERS = 32 * 1024
 MAX_DISPLAYS = 200
 MAX_PLAIN_CHARACTERS = 256 * 1024
 MAX_DISPLAY_CHARACTERS = 16 * 1024 * 1024
-# Whole lines leave at once; a flood, which has spent its credit of messages, in batches.
+# Whole lines are sent at once. After many messages, which use up this credit, they are batched.
 CREDIT = 500.0
 CREDIT_A_SECOND = 50.0
 BATCH_SECONDS = 0.1
@@ -28,7 +28,7 @@ Piece = tuple[str, str]  # the stream's name, and text
 
 
 class _Tail:
-    """The end of what is printed once the beginning is full."""
+    """The end of printed text, once the beginning is full."""
 
     def __init__(self) -> None:
         self._pieces: deque[Piece] = deque()
@@ -46,7 +46,7 @@ class _Tail:
             self.left_out += len(dropped)
 
     def joined(self) -> list[Piece]:
-        """The pieces, neighbours of one stream together."""
+        """Return the pieces, with neighbours of one stream joined."""
         joined: list[tuple[str, list[str]]] = []
         for stream, text in self._pieces:
             if not joined or joined[-1][0] != stream:
@@ -56,7 +56,7 @@ class _Tail:
 
 
 class Outputs:
-    """The outputs of one run; background tasks that the run started share it."""
+    """The outputs of one run, including its background tasks."""
 
     def __init__(self, run_id: int, send: Callable[..., None] = channel.send) -> None:
         self.run_id = run_id
@@ -72,7 +72,7 @@ class Outputs:
         self._displays = 0
 
     def write(self, stream: str, text: str) -> None:
-        """Take what was printed to `stream`."""
+        """Print text to `stream`."""
         if self._tail is not None:
             self._tail.add(stream, text)
             if time.monotonic() - self._tail_sent_at >= TAIL_SECONDS:
@@ -108,10 +108,10 @@ class Outputs:
         )
 
     def flush(self) -> None:
-        """Send what is held back."""
+        """Send buffered text."""
         if not self._pending:
             return
-        # Taken first: a signal may bring this method in here once more.
+        # Taken first, since a signal may call this method again.
         pieces, self._pending = self._pending, []
         self._pending_characters = 0
         now = time.monotonic()
@@ -133,7 +133,7 @@ class Outputs:
         display_id: str | None = None,
         update: bool = False,
     ) -> None:
-        """Show a MIME bundle below the cell, or in the place of what has the id."""
+        """Show a MIME bundle below the cell, or replace the display with this id."""
         self.flush()
         bundle = {"data": limited(data), "metadata": metadata or {}, "display_id": display_id}
         if update:
@@ -153,14 +153,14 @@ class Outputs:
         self._send(type="result", id=self.run_id, data=limited(data), metadata=metadata)
 
     def clear(self, wait: bool) -> None:
-        """Empty the outputs; with `wait`, when the next one comes."""
+        """Clear the outputs. With `wait`, clear when the next output arrives."""
         self._pending.clear()
         self._pending_characters = self._characters = self._displays = 0
         self._tail = None
         self._send(type="clear", id=self.run_id, wait=wait)
 
     def close(self) -> None:
-        """Send the rest."""
+        """Send the remaining text."""
         self.flush()
         self._send_tail()
 
@@ -169,8 +169,10 @@ class Outputs:
 
 
 def limited(data: dict[str, Any]) -> dict[str, Any]:
-    """The bundle as JSON takes it: binary data in base64; without entries that are too large for
-    a page, and a line that says so."""
+    """Return the bundle for JSON, with binary data in base64.
+
+    Entries that are too large for a page are replaced by a line that says so.
+    """
     kept: dict[str, Any] = {}
     for mime, value in data.items():
         if isinstance(value, bytes | bytearray | memoryview):
@@ -187,8 +189,8 @@ def limited(data: dict[str, Any]) -> dict[str, Any]:
     return kept or {"text/plain": f"[an output above {MAX_DISPLAY_CHARACTERS:,} characters]"}
 
 
-# Whether the page raises a signal every BATCH_SECONDS, upon which `flush_all` is called. It comes
-# while Python computes; while Python waits, the event loop's timer does.
+# Whether the page raises a signal every BATCH_SECONDS that calls `flush_all`. It works while Python
+# computes. While Python waits, the event loop's timer does the same.
 poked = False
 _timer_runs = False
 
@@ -207,19 +209,19 @@ def _timer_rings() -> None:
 
 
 def flush_all(*_signal: Any) -> None:
-    """Send what any run holds back."""
+    """Send the buffered text of all runs."""
     for one in (_last, current.get()):
         if one is not None:
             one.flush()
 
 
-# Tasks copy the context they are created in, so a task's prints find the cell that started it.
+# A task copies the context it is created in, so its prints belong to the cell that started it.
 current: ContextVar[Outputs | None] = ContextVar("notebook_outputs", default=None)
 _last: Outputs | None = None
 
 
 def begin(run_id: int) -> Outputs:
-    """Open the outputs of a run and make them current."""
+    """Create the outputs of a run and make them current."""
     global _last
     _last = Outputs(run_id)
     current.set(_last)
@@ -227,12 +229,12 @@ def begin(run_id: int) -> Outputs:
 
 
 def active() -> Outputs | None:
-    """The outputs of the run that this code belongs to, else of the latest run."""
+    """Return the outputs of the run that this code belongs to, else of the latest run."""
     return current.get() or _last
 
 
 class Stream(io.TextIOBase):
-    """`sys.stdout` and `sys.stderr`: every write goes to the run it belongs to."""
+    """`sys.stdout` and `sys.stderr`: every write belongs to the current run."""
 
     def __init__(self, name: str) -> None:
         self._name = name

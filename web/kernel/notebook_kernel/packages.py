@@ -1,4 +1,4 @@
-"""Imports load what the site has; what cannot be had raises one error that says why."""
+"""Automatic loading of imported packages, with one clear error if that fails."""
 
 import asyncio
 import importlib
@@ -17,16 +17,16 @@ from . import tracebacks
 
 
 class SitePackages(MetaPathFinder):
-    """Finds modules of packages that are not loaded yet, where the user's own code asks."""
+    """Finder for modules of packages that are not loaded yet, for imports in the user's code."""
 
     def __init__(self, load: Callable[[str], Any]) -> None:
-        """`load(name)` loads a package and resolves to what went wrong, or to nothing."""
+        """`load(name)` loads a package and resolves to an error text, or to nothing."""
         self._load = load
         self._packages: dict[str, str] = pyodide_js._api._import_name_to_package_name.to_py()
         self._reasons: dict[str, str] = {}
 
     def imported_by(self, code: str) -> list[str]:
-        """The packages that `code` imports and that are not loaded."""
+        """Return the packages that `code` imports and that are not loaded."""
         self._reasons.clear()
         try:
             modules = find_imports(code)
@@ -37,7 +37,7 @@ class SitePackages(MetaPathFinder):
         return sorted(found - loaded)
 
     def failed(self, package: str, reason: str) -> None:
-        """Remember why a package could not be loaded in this run."""
+        """Store why a package could not be loaded in this run."""
         self._reasons[package] = reason
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
@@ -67,7 +67,7 @@ class SitePackages(MetaPathFinder):
 
 
 def _user_asks() -> bool:
-    """Whether the import stands in the user's code, or in what a magic does for it."""
+    """Whether the import is in the user's code, or in a magic's on its behalf."""
     frame = sys._getframe(2)
     while frame is not None and "importlib" in frame.f_code.co_filename:
         frame = frame.f_back  # type: ignore[assignment]
@@ -76,14 +76,14 @@ def _user_asks() -> bool:
 
 
 def install_finder(load: Callable[[str], Any]) -> SitePackages:
-    """Have imports load packages from now on."""
+    """Make imports load packages from now on."""
     finder = SitePackages(load)
     sys.meta_path.append(finder)
     return finder
 
 
 class Installation:
-    """What `micropip.install` gives here: it goes on by itself, and can be awaited."""
+    """The result of `micropip.install`: it runs in the background, and can be awaited."""
 
     def __init__(self, work: Any) -> None:
         self._task = asyncio.ensure_future(work)
@@ -94,7 +94,7 @@ class Installation:
         return self._task.__await__()
 
     async def finish(self) -> None:
-        """Wait, if nobody did: an error is raised, not lost."""
+        """Wait, unless somebody did, so that an error is raised and not lost."""
         if not self._awaited:
             await self
 
@@ -103,7 +103,7 @@ _begun: list[Installation] = []
 
 
 def watch_installations() -> None:
-    """Have `micropip.install` begin at once; `finish_installations` ends what was not awaited."""
+    """Make `micropip.install` start immediately. `finish_installations` awaits the rest."""
     original = micropip.install
 
     def install(*requirements: Any, **options: Any) -> Installation:
@@ -116,6 +116,6 @@ def watch_installations() -> None:
 
 
 async def finish_installations() -> None:
-    """Wait for what the run began to install; raises what went wrong."""
+    """Wait for the installations of the run, and raise their errors."""
     while _begun:
         await _begun.pop(0).finish()

@@ -1,4 +1,4 @@
-"""What `!command` and `%%bash` say: a browser starts no programs."""
+"""Errors of `!command` and `%%bash`, since a browser starts no programs."""
 
 from typing import Any, NoReturn
 
@@ -28,7 +28,7 @@ INSTEAD = {
 
 
 def refuse(command: str) -> NoReturn:
-    """Raise what a person reads who asked for the program in `command`."""
+    """Raise an error that explains alternatives to the program in `command`."""
     program = command.split()[0] if command.split() else ""
     hint = INSTEAD.get(program)
     raise UsageError(

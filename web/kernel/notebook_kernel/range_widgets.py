@@ -1,4 +1,4 @@
-"""Sliders for a lower and a higher number."""
+"""Sliders for a range."""
 
 from typing import Any
 
@@ -29,12 +29,12 @@ class _Range(Widget):
 
 
 class IntRangeSlider(_Range, IntSlider):
-    """A slider for two whole numbers, the lower one first."""
+    """Slider for a range of integers, the lower one first."""
 
     value = State((25, 75), _pair)
 
 
 class FloatRangeSlider(_Range, FloatSlider):
-    """A slider for two numbers, the lower one first."""
+    """Slider for a range of floats, the lower one first."""
 
     value = State((2.5, 7.5), _pair)

@@ -1,4 +1,4 @@
-"""Runs the code of cells and of `browsergpu.run`; both share one namespace."""
+"""Runs the code of cells and of `browsergpu.run` in one shared namespace."""
 
 import asyncio
 import json
@@ -12,19 +12,19 @@ from . import asking, channel, completion, documentation, outputs, packages, tra
 from .outline import Outline
 from .shell import make_shell
 
-# How long an interrupted run may take to clean up when the interrupt struck the event loop.
+# Time for an interrupted run to clean up, if the interrupt hit the event loop.
 GRACE_SECONDS = 1.0
-# What the event loop runs between the steps of tasks.
+# Packages whose code the event loop runs between the steps of tasks.
 LOOP_PACKAGES = ("asyncio", "contextvars", "pyodide", "_pyodide", __name__.partition(".")[0])
 
 
 class Runner:
-    """The interpreter behind the page. It runs one request at a time; the page keeps the queue."""
+    """The interpreter behind the page. It runs one request at a time; the page has the queue."""
 
     def __init__(self, interruption: Any, finder: packages.SitePackages) -> None:
         self._interruption = interruption
         self._finder = finder
-        # Pickle, dataclasses and typing look names up in sys.modules["__main__"].
+        # Pickle, dataclasses and typing look up names in sys.modules["__main__"].
         self._shell = make_shell(types.ModuleType("__main__"))
         self.namespace = self._shell.user_ns
         self._outline = Outline()
@@ -34,10 +34,10 @@ class Runner:
         loop._keyboard_interrupt_handler = self._stop
 
     async def run(self, run_id: int, name: str, code: str) -> str:
-        """Run `code` and return, as JSON, how it ended: `_success` and `_failure` say which fields.
+        """Run `code` and return its result as JSON, with the fields of `_success` or `_failure`.
 
-        `name` stands for a file name in tracebacks. Exceptions of the code, KeyboardInterrupt
-        included, are part of the answer and are not raised.
+        `name` is the file name in tracebacks. Exceptions of the code, including KeyboardInterrupt,
+        are part of the result and are not raised.
         """
         shown = outputs.begin(run_id)
         task = self._task = asyncio.ensure_future(self._evaluate(name, code))
@@ -55,9 +55,10 @@ class Runner:
         return json.dumps({**ending, "seconds": time.perf_counter() - started})
 
     def _stop(self) -> None:
-        """KeyboardInterrupt left a callback of the event loop: the code's own, or the loop's.
+        """End a run after KeyboardInterrupt left a callback of the event loop.
 
-        In the second case the step of a task is lost, and the task can never end.
+        The callback was the code's own, or the loop's. In the second case the step of a task is
+        lost, and the task can never end.
         """
         given_up = self._given_up
         if given_up is not None and self.cancel():
@@ -81,11 +82,11 @@ class Runner:
             self._interruption.ignore()
 
     def imported_by(self, code: str) -> str:
-        """The packages that `code` needs and that are not loaded yet, as JSON."""
+        """Return the packages that `code` needs and that are not loaded yet, as JSON."""
         return json.dumps(self._finder.imported_by(self._shell.as_python(code)))
 
     def not_loaded(self, names: str, reason: str) -> None:
-        """Take note why the packages, a JSON list, could not be loaded: imports will say so."""
+        """Store why the packages (a JSON list) could not be loaded, for the errors of imports."""
         for name in json.loads(names):
             self._finder.failed(name, reason)
 
@@ -94,10 +95,10 @@ class Runner:
         return self._shell.in_cell
 
     def interrupt(self, _signal: int, frame: types.FrameType | None) -> None:
-        """Handle the signal of the page: raise KeyboardInterrupt, but not in the event loop's code.
+        """Handle the page's signal: raise KeyboardInterrupt, but not in the event loop's code.
 
-        The exception would lose the callback that the loop was about to call: what a task or
-        blocked code waits for would never come.
+        There, the exception would lose the callback that the loop was about to call. A task or
+        blocked code that waits for it would then wait forever.
         """
         if not _in_event_loop(frame):
             raise KeyboardInterrupt
@@ -105,11 +106,11 @@ class Runner:
             self.cancel()
 
     def cancel(self) -> bool:
-        """Interrupt a run that awaits something; False if there is none."""
+        """Interrupt a run that awaits something. Return False if there is none."""
         return self._task is not None and self._task.cancel()
 
     def complete(self, before: str, after: str, by_analysis: bool) -> str:
-        """Completions at the cursor, as JSON: from the interpreter, or by jedi, which is loaded."""
+        """Return completions at the cursor as JSON, from the interpreter or from jedi."""
         if by_analysis:
             from . import analysis
 
@@ -117,7 +118,7 @@ class Runner:
         return json.dumps(completion.complete(before, self.namespace, self._shell.magics()))
 
     def describe(self, before: str, after: str, by_analysis: bool) -> str:
-        """Signature and documentation at the cursor, as JSON; as `complete`."""
+        """Return signature and documentation at the cursor as JSON, like `complete`."""
         if by_analysis:
             from . import analysis
 
@@ -125,29 +126,29 @@ class Runner:
         return json.dumps(documentation.describe(before, after, self.namespace))
 
     def outline(self) -> str:
-        """What the variables are, as JSON, as far as it was not told before."""
+        """Return new information about the variables, as JSON."""
         return json.dumps(self._outline.news(self.namespace))
 
     def active_run(self) -> int | None:
-        """The run that the code that calls this belongs to; None before the first."""
+        """Return the run that the calling code belongs to, None before the first run."""
         shown = outputs.active()
         return None if shown is None else shown.run_id
 
     def status(self) -> str:
-        """GPU memory that arrays and backends hold, as JSON."""
+        """Return the GPU memory of arrays and backends, as JSON."""
         from . import graphics_memory
 
         return json.dumps(graphics_memory.in_use())
 
     def gpu_unfinished(self) -> int:
-        """How much work the GPUs have not done yet; what is recorded begins."""
+        """Submit recorded work and return the number of unfinished dispatches."""
         from . import graphics_memory
 
         return graphics_memory.unfinished()
 
 
 def _in_event_loop(frame: types.FrameType | None) -> bool:
-    """Whether all Python that `frame` is part of is the event loop's or the kernel's own."""
+    """Whether all Python code of `frame` is the event loop's or the kernel's."""
     while frame is not None:
         package = frame.f_globals.get("__name__", "").partition(".")[0]
         if frame.f_code is Runner._evaluate.__code__ or package not in LOOP_PACKAGES:
@@ -162,7 +163,7 @@ def _resolve(future: asyncio.Future[None]) -> None:
 
 
 def _success(value: Any, wanted: bool) -> dict[str, Any]:
-    """The fields of a run that ended well; `wanted`: its value as text, which cells do not need."""
+    """Return the fields of a successful run. `wanted`: include the value's text, not for cells."""
     if value is None or not wanted:
         return {"ok": True, "repr": ""}
     return {"ok": True, "repr": value if isinstance(value, str) else repr(value)}

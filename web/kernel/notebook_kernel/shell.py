@@ -5,7 +5,7 @@ import sys
 import warnings
 from typing import Any, NoReturn
 
-# First: it imports IPython.
+# Imported first, since it imports IPython.
 from . import without_terminal  # isort: skip # noqa: F401
 
 from IPython.core import page
@@ -24,40 +24,40 @@ SCRIPTS = ("bash", "sh", "script", "perl", "ruby", "pypy", "python2", "python3",
 
 
 class _Compiler(CachingCompiler):
-    """Names code as the page does: "Cell 3"."""
+    """Compiler that names code as the page does: "Cell 3"."""
 
     name = "Cell"
 
     def get_code_name(self, raw_code: str, transformed_code: str, number: int) -> str:
-        """The name that stands for a file in tracebacks."""
+        """Return the file name for tracebacks."""
         return self.name
 
 
 class _Debugger(InterruptiblePdb):
-    """Finds the lines of cells, whose names are no paths."""
+    """Debugger that finds the lines of cells, whose names are not paths."""
 
     def canonic(self, filename: str) -> str:
-        """The name under which the debugger looks for the lines."""
+        """Return the name under which the debugger looks up lines."""
         if filename.startswith(tracebacks.CELLS):
             return filename
         return str(super().canonic(filename))
 
 
 class Shell(InteractiveShell):
-    """The shell. Tracebacks are the caller's: `run` returns errors and prints none."""
+    """IPython's shell. `run` returns errors and prints none."""
 
     compiler_class = Type(_Compiler)
     debugger_cls = _Debugger
     displayhook_class = Type(display.CellResults)
     display_pub_class = Type(display.CellDisplays)
-    #: Whether the running code is a cell's: only those have results, `Out` and a history.
+    #: Whether the running code is a cell's. Only cells have results, `Out` and a history.
     in_cell = False
-    # The latest code as it was written, and as Python reads it.
+    # The latest code as written, and as Python reads it.
     _source: str | None = None
     _code = ""
 
     async def run(self, name: str, code: str) -> ExecutionResult:
-        """Run `code`, which tracebacks call `name`: "Cell 3" has the number 3 in `Out`."""
+        """Run `code`, named `name` in tracebacks. "Cell 3" has the number 3 in `Out`."""
         self.compile.name = name
         cell = re.fullmatch(r"Cell (\d+)", name)
         self.in_cell = cell is not None
@@ -71,18 +71,18 @@ class Shell(InteractiveShell):
         )
 
     def as_python(self, code: str) -> str:
-        """`code` without magics, as far as that can be told before it runs."""
+        """Return `code` without magics, as far as possible before it runs."""
         try:
             self._code = self.transform_cell(code)
         except Exception:
-            # Run, it tells its error.
+            # Running it reports its error.
             self._source = None
             return ""
         self._source = code
         return str(self._code)
 
     def magics(self) -> list[str]:
-        """The magics' names, with their per cent signs."""
+        """Return the names of magics with their per cent signs."""
         return [
             f"{sign}{name}"
             for kind, sign in (("line", "%"), ("cell", "%%"))
@@ -90,7 +90,7 @@ class Shell(InteractiveShell):
         ]
 
     def after_run(self, result: ExecutionResult) -> None:
-        """Tell those who wait for the end of a run: Matplotlib shows its figures now."""
+        """Trigger the events after a run, upon which Matplotlib shows its figures."""
         self.events.trigger("post_execute")
         self.events.trigger("post_run_cell", result)
 
@@ -108,52 +108,52 @@ class Shell(InteractiveShell):
         exception_only: bool = False,
         running_compiled_code: bool = False,
     ) -> None:
-        """Tell an error that does not end the run, as one in a script that %run runs."""
+        """Show an error that does not end the run, such as in a script of %run."""
         _, error, _ = self._get_exc_info(exc_tuple)
         ends_the_run = running_compiled_code or exception_only
         if not ends_the_run and not isinstance(error, KeyboardInterrupt):
             sys.stderr.write(tracebacks.report(error).shown)
 
     def showsyntaxerror(self, filename: Any = None, running_compiled_code: bool = False) -> None:
-        """Remember the error of code that cannot be compiled; `run` returns it."""
+        """Store the error of code that cannot be compiled, which `run` returns."""
         self._get_exc_info()
 
     def _format_exception_for_storage(self, exception: BaseException, *_: Any, **__: Any) -> Any:
-        # The page keeps errors; IPython's own way takes long.
+        # The page stores errors; IPython's own method is slow.
         return {}
 
-    # -- what a browser has not ------------------------------------------------------------------
+    # -- unavailable in a browser ----------------------------------------------------------------
 
     def system(self, cmd: str) -> NoReturn:
-        """`!command`."""
+        """Refuse `!command`."""
         processes.refuse(cmd)
 
     def getoutput(self, cmd: str, split: bool = True, depth: int = 0) -> NoReturn:
-        """`files = !command`."""
+        """Refuse `files = !command`."""
         processes.refuse(cmd)
 
     def enable_gui(self, gui: str | None = None) -> None:
-        """`%gui NAME`, and what %matplotlib asks for: pictures come below the cell anyway."""
+        """Ignore `%gui NAME`, also from %matplotlib. Images appear below the cell anyway."""
         if gui not in (None, "inline", "auto"):
             raise UsageError(f"{gui} needs windows; here %matplotlib inline draws below the cell.")
 
     def init_completer(self) -> None:
-        """Nothing: the editor asks completion.py, and IPython's own takes long to import."""
+        """Do nothing: the editor uses completion.py, and IPython's completer is slow to import."""
 
     def ask_exit(self) -> NoReturn:
-        """`exit` and `quit`."""
+        """Refuse `exit` and `quit`."""
         raise UsageError("The notebook has no end; Restart above starts a fresh kernel.")
 
 
 def make_shell(module: Any) -> Shell:
-    """The one shell, whose variables are those of `module`."""
+    """Return the only shell, with the variables of `module`."""
     config = Config()
     config.HistoryManager.enabled = False
     config.InteractiveShell.colors = "nocolor"
     with warnings.catch_warnings(action="ignore"):
         shell: Shell = Shell.instance(config=config, user_module=module, ipython_dir=FOLDER)
     warnings.filterwarnings("ignore", message="To exit: use")
-    # tqdm says once that there are no threads, which it does not need.
+    # tqdm warns about missing threads, which it does not need.
     warnings.filterwarnings("ignore", message="tqdm:disabling monitor support")
     shell.set_hook("show_in_pager", page.as_hook(page.display_page), 99)
     shell.input_transformers_cleanup.extend([installing.transform, timing.transform])

@@ -1,4 +1,4 @@
-"""Text: fields for it, lines of it, and markup."""
+"""Widgets for text: fields, labels and markup."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ class _Textual(Widget):
 
 
 class Text(_Textual):
-    """A field for text."""
+    """Field for text."""
 
     kind = "text"
     continuous_update = State(True)
@@ -23,7 +23,7 @@ class Text(_Textual):
 
 
 class Textarea(Text):
-    """A field for lines of text."""
+    """Field for lines of text."""
 
     kind = "textarea"
     rows = State(4)
@@ -33,12 +33,12 @@ class Textarea(Text):
 
 
 class Label(_Textual):
-    """A line of text."""
+    """Line of text."""
 
     kind = "label"
 
 
 class HTML(_Textual):
-    """Markup; what could act is left out."""
+    """Markup, without active content."""
 
     kind = "html"

@@ -1,4 +1,4 @@
-"""%time and %%time of code that awaits, which IPython's own cannot run."""
+"""%time and %%time for code that awaits, which IPython's versions cannot run."""
 
 import ast
 import re
@@ -16,7 +16,7 @@ FILE = "<timed exec>"
 
 
 def transform(lines: list[str]) -> list[str]:
-    """Make a cell or a line that times what it awaits one of Python."""
+    """Turn a timed cell or line that awaits into Python."""
     if lines and CELL.match(lines[0]):
         body = "".join(lines[1:])
         return [f"{_call(body)}\n"] if AWAITS.search(body) else lines
@@ -33,7 +33,7 @@ def _call(code: str) -> str:
 
 
 async def timed(code: str) -> Any:
-    """Run `code` as a cell, say how long it took, and return its last expression's value."""
+    """Run `code` as a cell, print its duration, and return its last expression's value."""
     shell = InteractiveShell.instance()
     tree = ast.parse(shell.transform_cell(code), FILE)
     last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None

@@ -1,4 +1,4 @@
-"""Exceptions as text: the user's own frames first, the libraries' frames on demand."""
+"""Exceptions as text: the user's frames first, the libraries' frames on demand."""
 
 import linecache
 import re
@@ -15,13 +15,13 @@ KERNEL_MARKS = (
     "/IPython/core/interactiveshell.py",
     "/IPython/core/compilerop.py",
 )
-CELLS = ("Cell ", "Run ")  # a run's name stands for a file
-# And what %time and %timeit compile, and files that the user brought.
+CELLS = ("Cell ", "Run ")  # a run's name instead of a file
+# Also code that %time and %timeit compile, and the user's files.
 USER_MARKS = (*CELLS, "<timed ", "<magic-timeit>", "/home/")
 
-# Lines that are shown before and after the one that failed.
+# Lines shown before and after the one that failed.
 AROUND = 2
-# As terminals take them; so notebooks keep them, and Jupyter shows them.
+# Terminal colours, as notebook files store them and Jupyter shows them.
 ERROR, MARK, PLACE, NUMBER, FAILED, PLAIN = (
     f"\033[{codes}m" for codes in ("1;31", "1;32", "34", "90", "4;31", "0")
 )
@@ -29,7 +29,7 @@ ERROR, MARK, PLACE, NUMBER, FAILED, PLAIN = (
 
 @dataclass(frozen=True)
 class Report:
-    """An exception told twice."""
+    """The short and the full text of an exception."""
 
     name: str
     message: str
@@ -42,20 +42,20 @@ class Report:
 
 
 def is_kernel(frame: traceback.FrameSummary) -> bool:
-    """Whether the frame is of the notebook's own machinery."""
+    """Whether the frame is in the notebook's own code."""
     return any(mark in frame.filename for mark in KERNEL_MARKS)
 
 
 def is_user(frame: traceback.FrameSummary) -> bool:
-    """Whether the frame is of a cell, of `browsergpu.run`, or of a file the user brought."""
+    """Whether the frame is in a cell, in `browsergpu.run`, or in a file of the user."""
     return frame.filename.startswith(USER_MARKS)
 
 
 def report(error: BaseException) -> Report:
-    """Describe `error`, whose source lines linecache knows by the cell's name."""
+    """Describe `error`, whose source lines linecache has under the cell's name."""
     name, message = type(error).__name__, _message(error)
     if isinstance(error, UsageError):
-        # Of a magic: where in the code it stands says nothing more.
+        # For a magic, the position in the code has no further information.
         text = f"{name}: {error}\n"
         return Report(name, message, shown=text, full=text, shortened=False)
     told = traceback.TracebackException.from_exception(error, compact=True)
@@ -92,7 +92,7 @@ def _keep(
 
 
 def _forget_foreign_context(told: traceback.TracebackException) -> None:
-    """Drop "during handling of…" parts that lie wholly inside a library."""
+    """Drop "during handling of…" parts that are entirely inside a library."""
     if told.__context__ is not None and not told.__context__.stack:
         told.__context__ = None
     for linked in _linked(told):
@@ -100,7 +100,7 @@ def _forget_foreign_context(told: traceback.TracebackException) -> None:
 
 
 class _WithLinesAround(traceback.StackSummary):
-    """Frames with the lines around the one that failed, which is marked."""
+    """Frames with the surrounding lines, and a mark at the one that failed."""
 
     def format_frame_summary(self, frame: traceback.FrameSummary, **options: Any) -> str:
         if not frame.lineno or not linecache.getline(frame.filename, frame.lineno):
@@ -120,7 +120,7 @@ class _WithLinesAround(traceback.StackSummary):
 
 
 def _marked(line: str, frame: traceback.FrameSummary) -> str:
-    """The line with the part that failed underlined, where that is not all of it."""
+    """Return the line with the failed part underlined, unless it is all of it."""
     if frame.end_lineno != frame.lineno or frame.colno is None or frame.end_colno is None:
         return line
     # Python counts bytes.
@@ -140,6 +140,6 @@ def _type_names(told: traceback.TracebackException) -> Iterator[str]:
 
 
 def _with_coloured_endings(text: str, names: set[str]) -> str:
-    """The names of exceptions coloured, where a line begins with one."""
+    """Colour the names of exceptions at the beginnings of lines."""
     pattern = rf"^([ |]*)({'|'.join(map(re.escape, names))})(?=:|$)"
     return re.sub(pattern, rf"\1{ERROR}\2{PLAIN}", text, flags=re.MULTILINE)

@@ -1,7 +1,7 @@
 """Blocking waits that the Interrupt button can end.
 
-Pyodide's `run_sync` suspends Python until a promise settles, and the interrupt buffer is only
-looked at while Python runs. So every blocking wait can also be ended by an interruption.
+Pyodide's `run_sync` suspends Python until a promise settles, and Python polls the interrupt buffer
+only while it runs. So an interruption must also end every blocking wait.
 """
 
 import asyncio
@@ -13,17 +13,17 @@ import pyodide.webloop
 
 
 def install(interruption: Any) -> None:
-    """Make `run_sync`, and with it `time.sleep`, end with KeyboardInterrupt when asked to.
+    """Make `run_sync`, and thereby `time.sleep`, raise KeyboardInterrupt when interrupted.
 
-    `interruption` is the Interruption of interruption.js. Code that imports `run_sync` after
-    this call gets the interruptible one.
+    `interruption` is the Interruption of interruption.js. Code that imports `run_sync` after this
+    call gets the interruptible one.
     """
     blocking = pyodide.ffi.run_sync
 
     def run_sync(awaitable: Awaitable[Any]) -> Any:
         """Block until `awaitable` is done and return its result."""
         task = asyncio.ensure_future(awaitable)
-        # Only "it is done" goes through JavaScript: result and exception stay as they are.
+        # JavaScript only learns that it is done. Result and exception stay unchanged.
         waiting = interruption.wait()
         try:
             task.add_done_callback(lambda _task: waiting.done())

@@ -1,6 +1,6 @@
-"""What all controls below a cell have. Names and call shapes are ipywidgets'.
+"""Base class of all controls below a cell. Names and signatures are ipywidgets'.
 
-A widget's state is Python's; the page shows it, and sends what the person changes (`receive`).
+Python has a widget's state. The page shows it, and sends changes by the user (`receive`).
 """
 
 import contextlib
@@ -12,7 +12,7 @@ from typing import Any
 from . import channel, outputs
 
 MIME = "application/vnd.browsergpu.widget"
-# Of ipywidgets' own, these change only how a control looks there.
+# Arguments of ipywidgets that only change a control's appearance there.
 LOOKS = {
     "layout", "style", "orientation", "tooltip", "icon", "button_style", "bar_style", "indent",
     "readout_format", "description_tooltip", "tabbable", "placeholder", "tooltips", "icons",
@@ -24,7 +24,7 @@ _widgets: dict[str, "Widget"] = {}
 
 
 class Change(dict[str, Any]):
-    """What an observer gets: `name`, `old`, `new`, `owner`, `type`, as keys and as attributes."""
+    """An observer's argument: `name`, `old`, `new`, `owner`, `type`, as keys and as attributes."""
 
     def __getattr__(self, name: str) -> Any:
         try:
@@ -34,7 +34,7 @@ class Change(dict[str, Any]):
 
 
 class State:
-    """An attribute that the page shows; `check(widget, value)` gives the value that is kept."""
+    """An attribute that the page shows. `check(widget, value)` returns the value to store."""
 
     def __init__(self, default: Any, check: Callable[[Any, Any], Any] | None = None) -> None:
         self._default = default
@@ -53,10 +53,10 @@ class State:
 
 
 class Widget:
-    """What all widgets have."""
+    """Base class of all widgets."""
 
     kind = ""
-    _first = "value"  # what an argument without a name is
+    _first = "value"  # the name of a positional argument
     description = State("", lambda _, text: str(text))
     disabled = State(False, lambda _, value: bool(value))
 
@@ -72,7 +72,7 @@ class Widget:
         if len(args) > 1 or unknown:
             what = ", ".join(unknown) or "more than one argument without a name"
             raise TypeError(f"{type(self).__name__} does not take {what}")
-        # Bounds come before what stands between them.
+        # Bounds come before the values between them.
         for name in sorted(given, key=lambda name: (name == self._first, name == "min")):
             setattr(self, name, given[name])
 
@@ -83,10 +83,10 @@ class Widget:
         told = ", ".join(f"{name}={value!r}" for name, value in self._state.items())
         return f"{type(self).__name__}({told})"
 
-    # -- the page --------------------------------------------------------------------------------
+    # -- page ------------------------------------------------------------------------------------
 
     def _told(self) -> dict[str, Any]:
-        """The state as the page takes it."""
+        """Return the state for the page."""
         return {"description": self.description, "disabled": self.disabled}
 
     def _tree(self) -> dict[str, Any]:
@@ -101,7 +101,7 @@ class Widget:
             send(self._id, "state", state=self._told())
 
     def _take(self, event: dict[str, Any]) -> None:
-        """The person did something."""
+        """Handle an action of the user."""
         if "value" in event:
             self.value = event["value"]
             self._tell()
@@ -126,16 +126,16 @@ class Widget:
     def unobserve(
         self, handler: Callable[..., Any], names: Any = None, type: str = "change"
     ) -> None:
-        """Undo an `observe` of the same arguments."""
+        """Undo an `observe` with the same arguments."""
         with contextlib.suppress(ValueError):
             self._observers.remove((handler, _names(names)))
 
     def unobserve_all(self, name: Any = None) -> None:
-        """Forget all observers."""
+        """Remove all observers."""
         self._observers.clear()
 
     def close(self) -> None:
-        """Take the widget away."""
+        """Remove the widget."""
         _widgets.pop(self._id, None)
         send(self._id, "close")
 
@@ -147,7 +147,7 @@ def _names(names: Any) -> tuple[str, ...] | None:
 
 
 def equal(one: Any, other: Any) -> bool:
-    """Whether two values are equal; what cannot be compared is not."""
+    """Whether two values are equal. Values that cannot be compared are not."""
     try:
         return bool(one == other)
     except Exception:
@@ -155,7 +155,7 @@ def equal(one: Any, other: Any) -> bool:
 
 
 def send(widget: str, message_type: str, **message: Any) -> None:
-    """Tell the page of a widget, in the name of the run that goes on."""
+    """Send a widget's message to the page, for the active run."""
     shown = outputs.active()
     channel.send(
         type=message_type, id=0 if shown is None else shown.run_id, widget=widget, **message
@@ -163,7 +163,7 @@ def send(widget: str, message_type: str, **message: Any) -> None:
 
 
 def receive(widget: str, event: str) -> None:
-    """Take what the person did on the page, as JSON. What its handlers raise is raised."""
+    """Handle an action of the user, as JSON. Exceptions of handlers are raised."""
     found = _widgets.get(widget)
     if found is not None:
         found._take(json.loads(event))

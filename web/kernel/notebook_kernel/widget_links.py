@@ -1,17 +1,17 @@
-"""Widgets that follow each other, and how they look."""
+"""Links between widgets, and their layouts."""
 
 from typing import Any
 
 
 class Layout:
-    """Taken, and without effect: the page lays controls out itself."""
+    """Accepted without effect, since the page lays out controls itself."""
 
     def __init__(self, **given: Any) -> None:
         self.__dict__.update(given)
 
 
 def dlink(source: tuple[Any, str], target: tuple[Any, str], transform: Any = None) -> None:
-    """Let `target` follow `source`; both are pairs of a widget and a name."""
+    """Make `target` follow `source`. Both are pairs of a widget and a name."""
     change = transform or (lambda value: value)
 
     def follow(_change: Any = None) -> None:
@@ -22,6 +22,6 @@ def dlink(source: tuple[Any, str], target: tuple[Any, str], transform: Any = Non
 
 
 def link(source: tuple[Any, str], target: tuple[Any, str]) -> None:
-    """Let two widgets follow each other."""
+    """Make two widgets follow each other."""
     dlink(source, target)
     target[0].observe(lambda change: setattr(source[0], source[1], change["new"]), names=target[1])
