@@ -313,6 +313,14 @@ def _axes(op: str, x: Array, s: Any, axes: Any) -> list[tuple[int, int]]:
     return list(zip(chosen, lengths, strict=True))
 
 
+def _some_axes(op: str, x: Array, s: Any, axes: Any) -> list[tuple[int, int]]:
+    """Return the axes of a transform of real numbers, which needs one to halve."""
+    found = _axes(op, x, s, axes)
+    if not found:
+        raise InvalidArgument(op, "axes", axes, f"at least one axis of x, which has {x.ndim}")
+    return found
+
+
 def _along(
     op: str, transform: Callable[..., Array], x: Array, s: Any, axes: Any, norm: str
 ) -> Array:
@@ -415,7 +423,7 @@ def rfftn(
         If a length is less than 1, ``s`` and ``axes`` have different lengths, ``norm`` has another
         value, or an axis is out of range.
     """
-    *rest, (last, n) = _axes("rfftn", x, s, axes)
+    *rest, (last, n) = _some_axes("rfftn", x, s, axes)
     found = rfft(x, n=n, axis=last, norm=norm)
     for axis, length in rest:
         found = fft(found, n=length, axis=axis, norm=norm)
@@ -451,7 +459,7 @@ def irfftn(
         If a length is less than 1, ``s`` and ``axes`` have different lengths, ``norm`` has another
         value, or an axis is out of range.
     """
-    *rest, (last, n) = _axes("irfftn", x, s, axes)
+    *rest, (last, n) = _some_axes("irfftn", x, s, axes)
     for axis, length in rest:
         x = ifft(x, n=length, axis=axis, norm=norm)
     return irfft(x, n=2 * (n - 1) if s is None else n, axis=last, norm=norm)

@@ -12,7 +12,7 @@ from browsergpu.arrays.autograd.precision import autocast, widened
 from browsergpu.arrays.autograd.rules import constant, differentiable
 from browsergpu.core import shapes
 from browsergpu.core.checks import real
-from browsergpu.core.element_types import BOOL, FLOAT32
+from browsergpu.core.element_types import BOOL, DEFAULTS, FLOAT32
 from browsergpu.core.errors import InvalidArgument, InvalidType
 from browsergpu.functions import creation, elementwise, manipulation
 from browsergpu.functions import statistics as over
@@ -187,7 +187,7 @@ def matrix_rank(x: Array, /, *, rtol: Any = None) -> Array:
     """
     a = operand("matrix_rank", "x", x)
     if a.shape[-1] == 0 or a.shape[-2] == 0:
-        return creation.zeros(a.shape[:-2], dtype="int32", device=a.device)
+        return creation.zeros(a.shape[:-2], dtype=DEFAULTS[int].numpy, device=a.device)
     values = svdvals(a)
     return over.count_nonzero(values > _threshold(values, a, rtol), axis=-1)
 

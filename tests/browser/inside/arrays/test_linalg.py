@@ -278,3 +278,9 @@ def test_what_is_refused(bg: Any) -> None:
         with pytest.raises(InvalidArgument):
             call()
     assert bg.linalg.inv([[2.0]]).tolist() == [[0.5]], "lists are taken"
+
+
+def test_the_rank_of_matrices_without_elements_has_the_usual_dtype(bg: Any) -> None:
+    found = bg.linalg.matrix_rank(bg.zeros((3, 0, 2)))
+    assert found.dtype == bg.linalg.matrix_rank(bg.ones((3, 2, 2))).dtype == np.int64
+    assert found.tolist() == [0, 0, 0]

@@ -143,3 +143,12 @@ def test_frequencies(bg: Any) -> None:
     x = sample("float32", (4, 5))
     assert_same(bg.fft.fftshift(bg.asarray(x)), np.fft.fftshift(x))
     assert_same(bg.fft.ifftshift(bg.asarray(x), axes=1), np.fft.ifftshift(x, 1))
+
+
+@pytest.mark.parametrize("name", ["rfftn", "irfftn"])
+def test_transforms_of_real_numbers_need_an_axis(bg: Any, name: str) -> None:
+    from browsergpu.errors import InvalidArgument
+
+    for x, axes in ((bg.asarray(3.0), None), (bg.ones((2, 3)), ())):
+        with pytest.raises(InvalidArgument, match=f"{name}: axes must be at least one axis"):
+            getattr(bg.fft, name)(x, axes=axes)
