@@ -72,7 +72,7 @@ export function openNotebookPage(app) {
 
   const restart = () => {
     kernel.restart();
-    showMessage("A fresh kernel starts; variables are gone, the notebook and files stay.");
+    showMessage("The kernel restarts. Variables are lost; the notebook and files stay.");
   };
   const restarting = new Restarting(kernel, {
     dialog: found["restart-dialog"], confirm: found["restart-confirm"],

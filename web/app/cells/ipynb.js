@@ -96,7 +96,7 @@ function parseOutput(output, where) {
   if (type === "error") {
     const { traceback = [] } = output;
     if (!Array.isArray(traceback) || !traceback.every((line) => typeof line === "string")) {
-      throw new NotebookFormatError(`${where} has an error whose traceback is no list of lines`);
+      throw new NotebookFormatError(`${where} has an error whose traceback is not a list of lines`);
     }
     return { ...output, traceback };
   }

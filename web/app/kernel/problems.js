@@ -6,7 +6,7 @@ export const PROBLEMS = {
   insecure: {
     title: "This address is not secure",
     what: "Browsers offer WebGPU and shared memory only to pages from https:// or from this "
-      + "very machine.",
+      + "machine.",
     todo: [
       "Open the page as http://127.0.0.1 or http://localhost, with the port that serve.py printed.",
       "To use it from another machine, put an https:// proxy in front of serve.py.",

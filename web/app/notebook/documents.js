@@ -96,7 +96,7 @@ export class Documents {
       await this.#storage.adopt();
       record = await this.#find();
     } catch (error) {
-      showMessage(`This browser keeps no notebooks (${error.message}); download yours.`, {
+      showMessage(`This browser cannot store notebooks (${error.message}). Download yours.`, {
         kind: "error",
       });
     }
@@ -127,7 +127,7 @@ export class Documents {
   }
 
   #offerDownload({ title, notebook }) {
-    showMessage("Its file can still be had as it is.", {
+    showMessage("You can still download its file.", {
       stays: true,
       action: { label: "Download", run: () => downloadNotebook(title, notebook) },
     });
@@ -269,7 +269,7 @@ export class Documents {
         return;
       }
       const record = await this.#storage.get(id);
-      if (!record) throw new Error("it is not kept any more");
+      if (!record) throw new Error("it is no longer stored");
       try {
         this.#goTo(record, parseNotebook(record.notebook));
       } catch (error) {

@@ -141,7 +141,7 @@ export class KernelFiles {
 
   /** Return the kernel's answer, which may be delayed; null if it cannot answer. */
   async #ask(path, question) {
-    if (this.#kernel.state === "busy") announce(`${path} comes when Python has time`);
+    if (this.#kernel.state === "busy") announce(`${path} comes when Python is idle`);
     try {
       return await question();
     } catch (error) {

@@ -134,6 +134,6 @@ export class KeptList {
 
   #explain(error) {
     this.#dialog.close(); // messages are beneath it
-    showMessage(`That could not be done: ${error.message}.`, { kind: "error" });
+    showMessage(`The action failed: ${error.message}.`, { kind: "error" });
   }
 }

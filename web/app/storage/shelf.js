@@ -97,7 +97,7 @@ export class Shelf {
   async #record(id) {
     await this.#documents.flush();
     const record = await this.#storage.get(id);
-    if (!record) throw new Error("the notebook is not kept any more");
+    if (!record) throw new Error("the notebook is no longer stored");
     return record;
   }
 

@@ -149,6 +149,6 @@ export class NotebookStorage {
 /** @returns {NotebookRecord} the record that `putAtOnce` stored as this text */
 function recordOf(text) {
   const record = JSON.parse(text);
-  if (typeof record?.notebook !== "string") throw new TypeError("it is no notebook's record");
+  if (typeof record?.notebook !== "string") throw new TypeError("it is not a notebook's record");
   return record;
 }

@@ -51,7 +51,7 @@ def install(answers: Any, in_cell: Callable[[], bool]) -> None:
 def _begin(in_cell: Callable[[], bool]) -> outputs.Outputs:
     shown = outputs.active()
     if shown is None or not in_cell():
-        raise EOFError("input() asks in a cell; this code is no cell's")
+        raise EOFError("input() works only in a cell; this code runs outside of cells")
     shown.flush()
     return shown
 

@@ -9,7 +9,7 @@ from IPython.core.error import UsageError
 
 LINE = re.compile(r"^(?P<indent>\s*)[%!]pip(?:3)?(?P<rest>[ \t]+.*)?$")
 USAGE = (
-    "Here %pip knows: %pip install NAME …, with -r FILE, --upgrade, --pre or --no-deps; "
+    "Supported here: %pip install NAME …, with -r FILE, --upgrade, --pre or --no-deps; "
     "%pip list; %pip show NAME; %pip uninstall NAME …"
 )
 

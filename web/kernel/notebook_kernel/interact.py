@@ -60,7 +60,7 @@ def _abbreviated(given: Any) -> Any:
 
 def _slider(low: Any, high: Any, step: Any = None, value: Any = None) -> Any:
     if low > high:
-        raise ValueError(f"a slider's minimum {low} lies above its maximum {high}")
+        raise ValueError(f"a slider's minimum {low} is above its maximum {high}")
     given = {} if step is None else {"step": step}
     if all(isinstance(one, int) for one in (low, high, *given.values())):
         middle = low + (high - low) // 2
@@ -87,7 +87,7 @@ def _controls(function: Callable[..., Any], given: dict[str, Any]) -> dict[str, 
         elif parameter.annotation is not parameter.empty and default is parameter.empty:
             found[name] = control(parameter.annotation, name)
         elif default is parameter.empty:
-            raise ValueError(f"{function.__name__} needs {name}; say how: interact(…, {name}=…)")
+            raise ValueError(f"{function.__name__} needs {name}: pass interact(…, {name}=…)")
         elif (made := _abbreviated(default)) is not None:
             found[name] = control(made, name)
     if rest:

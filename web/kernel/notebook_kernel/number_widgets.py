@@ -40,14 +40,14 @@ def _between(widget: Any, value: Any) -> Any:
 def _lowest(widget: Any, value: Any) -> Any:
     value = widget.check(widget, value)
     if "max" in widget._state and value > widget.max:
-        raise ValueError(f"min={value} lies above max={widget.max}")
+        raise ValueError(f"min={value} is above max={widget.max}")
     return value
 
 
 def _highest(widget: Any, value: Any) -> Any:
     value = widget.check(widget, value)
     if "min" in widget._state and value < widget.min:
-        raise ValueError(f"max={value} lies below min={widget.min}")
+        raise ValueError(f"max={value} is below min={widget.min}")
     return value
 
 

@@ -142,7 +142,7 @@ class Shell(InteractiveShell):
 
     def ask_exit(self) -> NoReturn:
         """Refuse `exit` and `quit`."""
-        raise UsageError("The notebook has no end; Restart above starts a fresh kernel.")
+        raise UsageError("A notebook cannot exit. Restart above starts a fresh kernel.")
 
 
 def make_shell(module: Any) -> Shell:
