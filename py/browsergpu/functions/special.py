@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -26,6 +27,56 @@ _FILES = {
     "bessel": ("i0", "i0e", "i1", "i1e", "j0", "j1", "y0", "y1"),
 }
 _FILE = {name: file for file, names in _FILES.items() for name in names}
+
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+#: The sections of a docstring that functions of one array share, and functions of two.
+_SECTIONS = {
+    1: """
+
+    Parameters
+    ----------
+    {names} : array_like
+        Real numbers.
+
+    Returns
+    -------
+    Array
+        float16 if ``{names}`` is float16, and float32 otherwise.
+
+    Raises
+    ------
+    InvalidType
+        If ``{names}`` is complex.
+    """,
+    2: """
+
+    Parameters
+    ----------
+    {names} : array_like
+        Real numbers. The shapes broadcast.
+
+    Returns
+    -------
+    Array
+        float16 if both are float16, and float32 otherwise.
+
+    Raises
+    ------
+    InvalidType
+        If an operand is complex, or the arrays are on two devices.
+    InvalidArgument
+        If the shapes do not broadcast.
+    """,
+}
+
+
+def _of_real_numbers(function: F) -> F:
+    """Complete the docstring of a function of one or two arrays of real numbers."""
+    names = function.__code__.co_varnames[: function.__code__.co_argcount]
+    function.__doc__ = f"{function.__doc__}{_SECTIONS[len(names)].format(names=', '.join(names))}"
+    return function
 
 
 def _floats(op: str, name: str, x: Any) -> Array:
@@ -60,234 +111,69 @@ def _of_one(op: str, x: Any) -> Array:
     return _computed(op, _floats(op, "x", x))
 
 
+@_of_real_numbers
 def erf(x: Any, /) -> Array:
-    """Return the error function, 2/√π ∫ exp(-t²) dt from 0 to x.
-
-    Parameters
-    ----------
-    x : array_like
-        Real numbers.
-
-    Returns
-    -------
-    Array
-        float16 if ``x`` is float16, and float32 otherwise.
-
-    Raises
-    ------
-    InvalidType
-        If ``x`` is complex.
-    """
+    """Return the error function, 2/√π ∫ exp(-t²) dt from 0 to x."""
     return _of_one("erf", x)
 
 
+@_of_real_numbers
 def erfc(x: Any, /) -> Array:
-    """Return ``1 - erf(x)``, accurate also for large ``x``.
-
-    Parameters
-    ----------
-    x : array_like
-        Real numbers.
-
-    Returns
-    -------
-    Array
-        float16 if ``x`` is float16, and float32 otherwise.
-
-    Raises
-    ------
-    InvalidType
-        If ``x`` is complex.
-    """
+    """Return ``1 - erf(x)``, accurate also for large ``x``."""
     return _of_one("erfc", x)
 
 
+@_of_real_numbers
 def erfcx(x: Any, /) -> Array:
-    """Return ``exp(x**2) * erfc(x)``.
-
-    Parameters
-    ----------
-    x : array_like
-        Real numbers.
-
-    Returns
-    -------
-    Array
-        float16 if ``x`` is float16, and float32 otherwise.
-
-    Raises
-    ------
-    InvalidType
-        If ``x`` is complex.
-    """
+    """Return ``exp(x**2) * erfc(x)``."""
     return _of_one("erfcx", x)
 
 
+@_of_real_numbers
 def erfinv(y: Any, /) -> Array:
-    """Return the inverse of :func:`erf`.
-
-    Parameters
-    ----------
-    y : array_like
-        Real numbers.
-
-    Returns
-    -------
-    Array
-        float16 if ``y`` is float16, and float32 otherwise.
-
-    Raises
-    ------
-    InvalidType
-        If ``y`` is complex.
-    """
+    """Return the inverse of :func:`erf`."""
     return _of_one("erfinv", y)
 
 
+@_of_real_numbers
 def erfcinv(y: Any, /) -> Array:
-    """Return the inverse of :func:`erfc`.
-
-    Parameters
-    ----------
-    y : array_like
-        Real numbers.
-
-    Returns
-    -------
-    Array
-        float16 if ``y`` is float16, and float32 otherwise.
-
-    Raises
-    ------
-    InvalidType
-        If ``y`` is complex.
-    """
+    """Return the inverse of :func:`erfc`."""
     return _of_one("erfcinv", y)
 
 
+@_of_real_numbers
 def ndtr(x: Any, /) -> Array:
-    """Return the standard normal distribution function.
-
-    Parameters
-    ----------
-    x : array_like
-        Real numbers.
-
-    Returns
-    -------
-    Array
-        float16 if ``x`` is float16, and float32 otherwise.
-
-    Raises
-    ------
-    InvalidType
-        If ``x`` is complex.
-    """
+    """Return the standard normal distribution function."""
     return _of_one("ndtr", x)
 
 
+@_of_real_numbers
 def log_ndtr(x: Any, /) -> Array:
-    """Return the logarithm of :func:`ndtr`, also where it is below float32's range.
-
-    Parameters
-    ----------
-    x : array_like
-        Real numbers.
-
-    Returns
-    -------
-    Array
-        float16 if ``x`` is float16, and float32 otherwise.
-
-    Raises
-    ------
-    InvalidType
-        If ``x`` is complex.
-    """
+    """Return the logarithm of :func:`ndtr`, also where it is below float32's range."""
     return _of_one("log_ndtr", x)
 
 
+@_of_real_numbers
 def ndtri(y: Any, /) -> Array:
-    """Return the inverse of :func:`ndtr`.
-
-    Parameters
-    ----------
-    y : array_like
-        Real numbers.
-
-    Returns
-    -------
-    Array
-        float16 if ``y`` is float16, and float32 otherwise.
-
-    Raises
-    ------
-    InvalidType
-        If ``y`` is complex.
-    """
+    """Return the inverse of :func:`ndtr`."""
     return _of_one("ndtri", y)
 
 
+@_of_real_numbers
 def gamma(z: Any, /) -> Array:
-    """Return the gamma function of real numbers.
-
-    Parameters
-    ----------
-    z : array_like
-        Real numbers.
-
-    Returns
-    -------
-    Array
-        float16 if ``z`` is float16, and float32 otherwise.
-
-    Raises
-    ------
-    InvalidType
-        If ``z`` is complex.
-    """
+    """Return the gamma function of real numbers."""
     return _of_one("gamma", z)
 
 
+@_of_real_numbers
 def gammaln(x: Any, /) -> Array:
-    """Return the logarithm of the absolute value of the gamma function.
-
-    Parameters
-    ----------
-    x : array_like
-        Real numbers.
-
-    Returns
-    -------
-    Array
-        float16 if ``x`` is float16, and float32 otherwise.
-
-    Raises
-    ------
-    InvalidType
-        If ``x`` is complex.
-    """
+    """Return the logarithm of the absolute value of the gamma function."""
     return _of_one("gammaln", x)
 
 
+@_of_real_numbers
 def rgamma(z: Any, /) -> Array:
-    """Return ``1 / gamma(z)``.
-
-    Parameters
-    ----------
-    z : array_like
-        Real numbers.
-
-    Returns
-    -------
-    Array
-        float16 if ``z`` is float16, and float32 otherwise.
-
-    Raises
-    ------
-    InvalidType
-        If ``z`` is complex.
-    """
+    """Return ``1 / gamma(z)``."""
     return _of_one("rgamma", z)
 
 
@@ -317,325 +203,96 @@ def digamma(z: Any, /) -> Array:
 psi = digamma
 
 
+@_of_real_numbers
 def beta(a: Any, b: Any, /) -> Array:
-    """Return ``gamma(a) * gamma(b) / gamma(a + b)``.
-
-    Parameters
-    ----------
-    a, b : array_like
-        Real numbers. The shapes broadcast.
-
-    Returns
-    -------
-    Array
-        float16 if both are float16, and float32 otherwise.
-
-    Raises
-    ------
-    InvalidType
-        If an operand is complex, or the arrays are on two devices.
-    InvalidArgument
-        If the shapes do not broadcast.
-    """
+    """Return ``gamma(a) * gamma(b) / gamma(a + b)``."""
     return _computed("beta", _floats("beta", "a", a), _floats("beta", "b", b))
 
 
+@_of_real_numbers
 def betaln(a: Any, b: Any, /) -> Array:
-    """Return the logarithm of the absolute value of the beta function.
-
-    Parameters
-    ----------
-    a, b : array_like
-        Real numbers. The shapes broadcast.
-
-    Returns
-    -------
-    Array
-        float16 if both are float16, and float32 otherwise.
-
-    Raises
-    ------
-    InvalidType
-        If an operand is complex, or the arrays are on two devices.
-    InvalidArgument
-        If the shapes do not broadcast.
-    """
+    """Return the logarithm of the absolute value of the beta function."""
     return _computed("betaln", _floats("betaln", "a", a), _floats("betaln", "b", b))
 
 
+@_of_real_numbers
 def i0(x: Any, /) -> Array:
-    """Return the modified Bessel function of the first kind of order 0.
-
-    Parameters
-    ----------
-    x : array_like
-        Real numbers.
-
-    Returns
-    -------
-    Array
-        float16 if ``x`` is float16, and float32 otherwise.
-
-    Raises
-    ------
-    InvalidType
-        If ``x`` is complex.
-    """
+    """Return the modified Bessel function of the first kind of order 0."""
     return _of_one("i0", x)
 
 
+@_of_real_numbers
 def i0e(x: Any, /) -> Array:
-    """Return ``exp(-abs(x)) * i0(x)``.
-
-    Parameters
-    ----------
-    x : array_like
-        Real numbers.
-
-    Returns
-    -------
-    Array
-        float16 if ``x`` is float16, and float32 otherwise.
-
-    Raises
-    ------
-    InvalidType
-        If ``x`` is complex.
-    """
+    """Return ``exp(-abs(x)) * i0(x)``."""
     return _of_one("i0e", x)
 
 
+@_of_real_numbers
 def i1(x: Any, /) -> Array:
-    """Return the modified Bessel function of the first kind of order 1.
-
-    Parameters
-    ----------
-    x : array_like
-        Real numbers.
-
-    Returns
-    -------
-    Array
-        float16 if ``x`` is float16, and float32 otherwise.
-
-    Raises
-    ------
-    InvalidType
-        If ``x`` is complex.
-    """
+    """Return the modified Bessel function of the first kind of order 1."""
     return _of_one("i1", x)
 
 
+@_of_real_numbers
 def i1e(x: Any, /) -> Array:
-    """Return ``exp(-abs(x)) * i1(x)``.
-
-    Parameters
-    ----------
-    x : array_like
-        Real numbers.
-
-    Returns
-    -------
-    Array
-        float16 if ``x`` is float16, and float32 otherwise.
-
-    Raises
-    ------
-    InvalidType
-        If ``x`` is complex.
-    """
+    """Return ``exp(-abs(x)) * i1(x)``."""
     return _of_one("i1e", x)
 
 
+@_of_real_numbers
 def j0(x: Any, /) -> Array:
-    """Return the Bessel function of the first kind of order 0.
-
-    Parameters
-    ----------
-    x : array_like
-        Real numbers.
-
-    Returns
-    -------
-    Array
-        float16 if ``x`` is float16, and float32 otherwise.
-
-    Raises
-    ------
-    InvalidType
-        If ``x`` is complex.
-    """
+    """Return the Bessel function of the first kind of order 0."""
     return _of_one("j0", x)
 
 
+@_of_real_numbers
 def j1(x: Any, /) -> Array:
-    """Return the Bessel function of the first kind of order 1.
-
-    Parameters
-    ----------
-    x : array_like
-        Real numbers.
-
-    Returns
-    -------
-    Array
-        float16 if ``x`` is float16, and float32 otherwise.
-
-    Raises
-    ------
-    InvalidType
-        If ``x`` is complex.
-    """
+    """Return the Bessel function of the first kind of order 1."""
     return _of_one("j1", x)
 
 
+@_of_real_numbers
 def y0(x: Any, /) -> Array:
-    """Return the Bessel function of the second kind of order 0.
-
-    Parameters
-    ----------
-    x : array_like
-        Real numbers.
-
-    Returns
-    -------
-    Array
-        float16 if ``x`` is float16, and float32 otherwise.
-
-    Raises
-    ------
-    InvalidType
-        If ``x`` is complex.
-    """
+    """Return the Bessel function of the second kind of order 0."""
     return _of_one("y0", x)
 
 
+@_of_real_numbers
 def y1(x: Any, /) -> Array:
-    """Return the Bessel function of the second kind of order 1.
-
-    Parameters
-    ----------
-    x : array_like
-        Real numbers.
-
-    Returns
-    -------
-    Array
-        float16 if ``x`` is float16, and float32 otherwise.
-
-    Raises
-    ------
-    InvalidType
-        If ``x`` is complex.
-    """
+    """Return the Bessel function of the second kind of order 1."""
     return _of_one("y1", x)
 
 
+@_of_real_numbers
 def sinc(x: Any, /) -> Array:
-    """Return ``sin(π x) / (π x)``, 1 at 0.
-
-    Parameters
-    ----------
-    x : array_like
-        Real numbers.
-
-    Returns
-    -------
-    Array
-        float16 if ``x`` is float16, and float32 otherwise.
-
-    Raises
-    ------
-    InvalidType
-        If ``x`` is complex.
-    """
+    """Return ``sin(π x) / (π x)``, 1 at 0."""
     return _of_one("sinc", x)
 
 
+@_of_real_numbers
 def expit(x: Any, /) -> Array:
-    """Return ``1 / (1 + exp(-x))``.
-
-    Parameters
-    ----------
-    x : array_like
-        Real numbers.
-
-    Returns
-    -------
-    Array
-        float16 if ``x`` is float16, and float32 otherwise.
-
-    Raises
-    ------
-    InvalidType
-        If ``x`` is complex.
-    """
+    """Return ``1 / (1 + exp(-x))``."""
     found = _floats("expit", "x", x)
     return each.divide(1.0, each.add(each.exp(each.negative(found)), 1.0))
 
 
+@_of_real_numbers
 def log_expit(x: Any, /) -> Array:
-    """Return the logarithm of :func:`expit`.
-
-    Parameters
-    ----------
-    x : array_like
-        Real numbers.
-
-    Returns
-    -------
-    Array
-        float16 if ``x`` is float16, and float32 otherwise.
-
-    Raises
-    ------
-    InvalidType
-        If ``x`` is complex.
-    """
+    """Return the logarithm of :func:`expit`."""
     found = _floats("log_expit", "x", x)
     return each.negative(each.logaddexp(0.0, each.negative(found)))
 
 
+@_of_real_numbers
 def logit(x: Any, /) -> Array:
-    """Return ``log(x / (1 - x))``, the inverse of :func:`expit`.
-
-    Parameters
-    ----------
-    x : array_like
-        Real numbers.
-
-    Returns
-    -------
-    Array
-        float16 if ``x`` is float16, and float32 otherwise.
-
-    Raises
-    ------
-    InvalidType
-        If ``x`` is complex.
-    """
+    """Return ``log(x / (1 - x))``, the inverse of :func:`expit`."""
     found = _floats("logit", "x", x)
     return each.subtract(each.log(found), each.log1p(each.negative(found)))
 
 
+@_of_real_numbers
 def exprel(x: Any, /) -> Array:
-    """Return ``(exp(x) - 1) / x``, 1 at 0.
-
-    Parameters
-    ----------
-    x : array_like
-        Real numbers.
-
-    Returns
-    -------
-    Array
-        float16 if ``x`` is float16, and float32 otherwise.
-
-    Raises
-    ------
-    InvalidType
-        If ``x`` is complex.
-    """
+    """Return ``(exp(x) - 1) / x``, 1 at 0."""
     found = _floats("exprel", "x", x)
     is_zero = each.equal(found, 0.0)
     other = each.where(is_zero, 1.0, found)
@@ -643,50 +300,16 @@ def exprel(x: Any, /) -> Array:
     return each.where(is_zero, 1.0, ratio)
 
 
+@_of_real_numbers
 def xlogy(x: Any, y: Any, /) -> Array:
-    """Return ``x * log(y)``, 0 where ``x`` is 0 and ``y`` is not NaN.
-
-    Parameters
-    ----------
-    x, y : array_like
-        Real numbers. The shapes broadcast.
-
-    Returns
-    -------
-    Array
-        float16 if both are float16, and float32 otherwise.
-
-    Raises
-    ------
-    InvalidType
-        If an operand is complex, or the arrays are on two devices.
-    InvalidArgument
-        If the shapes do not broadcast.
-    """
+    """Return ``x * log(y)``, 0 where ``x`` is 0 and ``y`` is not NaN."""
     op = "xlogy"
     return _times_log(_floats(op, "x", x), _floats(op, "y", y), each.log)
 
 
+@_of_real_numbers
 def xlog1py(x: Any, y: Any, /) -> Array:
-    """Return ``x * log(1 + y)``, 0 where ``x`` is 0 and ``y`` is not NaN.
-
-    Parameters
-    ----------
-    x, y : array_like
-        Real numbers. The shapes broadcast.
-
-    Returns
-    -------
-    Array
-        float16 if both are float16, and float32 otherwise.
-
-    Raises
-    ------
-    InvalidType
-        If an operand is complex, or the arrays are on two devices.
-    InvalidArgument
-        If the shapes do not broadcast.
-    """
+    """Return ``x * log(1 + y)``, 0 where ``x`` is 0 and ``y`` is not NaN."""
     op = "xlog1py"
     return _times_log(_floats(op, "x", x), _floats(op, "y", y), each.log1p)
 
@@ -697,24 +320,9 @@ def _times_log(x: Array, y: Array, log: Any) -> Array:
     return each.where(is_zero, 0.0, each.multiply(x, log(each.where(is_zero, 1.0, y))))
 
 
+@_of_real_numbers
 def entr(x: Any, /) -> Array:
-    """Return ``-x * log(x)``, 0 at 0 and -inf below 0.
-
-    Parameters
-    ----------
-    x : array_like
-        Real numbers.
-
-    Returns
-    -------
-    Array
-        float16 if ``x`` is float16, and float32 otherwise.
-
-    Raises
-    ------
-    InvalidType
-        If ``x`` is complex.
-    """
+    """Return ``-x * log(x)``, 0 at 0 and -inf below 0."""
     found = _floats("entr", "x", x)
     return each.where(each.less(found, 0.0), -np.inf, each.negative(xlogy(found, found)))
 
@@ -820,51 +428,17 @@ def huber(delta: Any, r: Any, /) -> Array:
     return each.where(each.less(width, 0.0), np.inf, found)
 
 
+@_of_real_numbers
 def boxcox(x: Any, lmbda: Any, /) -> Array:
-    """Return ``(x**lmbda - 1) / lmbda``, log(x) where ``lmbda`` is 0.
-
-    Parameters
-    ----------
-    x, lmbda : array_like
-        Real numbers. The shapes broadcast.
-
-    Returns
-    -------
-    Array
-        float16 if both are float16, and float32 otherwise.
-
-    Raises
-    ------
-    InvalidType
-        If an operand is complex, or the arrays are on two devices.
-    InvalidArgument
-        If the shapes do not broadcast.
-    """
+    """Return ``(x**lmbda - 1) / lmbda``, log(x) where ``lmbda`` is 0."""
     op = "boxcox"
     a, power = on_one_device(op, _floats(op, "x", x), _floats(op, "lmbda", lmbda))
     return _box(each.log(a), power)
 
 
+@_of_real_numbers
 def boxcox1p(x: Any, lmbda: Any, /) -> Array:
-    """Return :func:`boxcox` of ``1 + x``.
-
-    Parameters
-    ----------
-    x, lmbda : array_like
-        Real numbers. The shapes broadcast.
-
-    Returns
-    -------
-    Array
-        float16 if both are float16, and float32 otherwise.
-
-    Raises
-    ------
-    InvalidType
-        If an operand is complex, or the arrays are on two devices.
-    InvalidArgument
-        If the shapes do not broadcast.
-    """
+    """Return :func:`boxcox` of ``1 + x``."""
     op = "boxcox1p"
     a, power = on_one_device(op, _floats(op, "x", x), _floats(op, "lmbda", lmbda))
     return _box(each.log1p(a), power)
@@ -876,26 +450,9 @@ def _box(log: Array, power: Array) -> Array:
     return each.where(is_zero, log, each.divide(each.expm1(each.multiply(other, log)), other))
 
 
+@_of_real_numbers
 def inv_boxcox(y: Any, lmbda: Any, /) -> Array:
-    """Return the inverse of :func:`boxcox`.
-
-    Parameters
-    ----------
-    y, lmbda : array_like
-        Real numbers. The shapes broadcast.
-
-    Returns
-    -------
-    Array
-        float16 if both are float16, and float32 otherwise.
-
-    Raises
-    ------
-    InvalidType
-        If an operand is complex, or the arrays are on two devices.
-    InvalidArgument
-        If the shapes do not broadcast.
-    """
+    """Return the inverse of :func:`boxcox`."""
     op = "inv_boxcox"
     a, power = on_one_device(op, _floats(op, "y", y), _floats(op, "lmbda", lmbda))
     is_zero = each.equal(power, 0.0)
@@ -904,87 +461,27 @@ def inv_boxcox(y: Any, lmbda: Any, /) -> Array:
     return each.exp(each.where(is_zero, a, log))
 
 
+@_of_real_numbers
 def expm1(x: Any, /) -> Array:
-    """Return ``exp(x) - 1``, accurate near 0.
-
-    Parameters
-    ----------
-    x : array_like
-        Real numbers.
-
-    Returns
-    -------
-    Array
-        float16 if ``x`` is float16, and float32 otherwise.
-
-    Raises
-    ------
-    InvalidType
-        If ``x`` is complex.
-    """
+    """Return ``exp(x) - 1``, accurate near 0."""
     return each.expm1(_floats("expm1", "x", x))
 
 
+@_of_real_numbers
 def log1p(x: Any, /) -> Array:
-    """Return ``log(1 + x)``, accurate near 0.
-
-    Parameters
-    ----------
-    x : array_like
-        Real numbers.
-
-    Returns
-    -------
-    Array
-        float16 if ``x`` is float16, and float32 otherwise.
-
-    Raises
-    ------
-    InvalidType
-        If ``x`` is complex.
-    """
+    """Return ``log(1 + x)``, accurate near 0."""
     return each.log1p(_floats("log1p", "x", x))
 
 
+@_of_real_numbers
 def exp2(x: Any, /) -> Array:
-    """Return 2 to the power of ``x``.
-
-    Parameters
-    ----------
-    x : array_like
-        Real numbers.
-
-    Returns
-    -------
-    Array
-        float16 if ``x`` is float16, and float32 otherwise.
-
-    Raises
-    ------
-    InvalidType
-        If ``x`` is complex.
-    """
+    """Return 2 to the power of ``x``."""
     return each.pow(2.0, _floats("exp2", "x", x))
 
 
+@_of_real_numbers
 def exp10(x: Any, /) -> Array:
-    """Return 10 to the power of ``x``.
-
-    Parameters
-    ----------
-    x : array_like
-        Real numbers.
-
-    Returns
-    -------
-    Array
-        float16 if ``x`` is float16, and float32 otherwise.
-
-    Raises
-    ------
-    InvalidType
-        If ``x`` is complex.
-    """
+    """Return 10 to the power of ``x``."""
     return each.pow(10.0, _floats("exp10", "x", x))
 
 
