@@ -62,6 +62,7 @@ def test_bools_are_found() -> None:
     assert has_workgroup_bools(
         "struct One { yes: bool, n: u32 }\nvar<workgroup> seen: array<One, 4>;"
     )
+    assert has_workgroup_bools("var < workgroup, > seen: array<bool, 4>;")
     assert not has_workgroup_bools("alias Four = vec4<bool>;\nvar<workgroup> seen: array<u32, 4>;")
 
 

@@ -25,7 +25,7 @@ _NO_BOOLS = (
     " wrong. Use u32, or BROWSERGPU_ENGINE=dawn."
 )
 _NVIDIA = 0x10DE  # PCI's number of the vendor
-_WORKGROUP_VARIABLE = re.compile(r"var<workgroup>\s*\w+\s*:\s*([^;=]+)")
+_WORKGROUP_VARIABLE = re.compile(r"\bvar\s*<\s*workgroup\s*,?\s*>\s*\w+\s*:\s*([^;=]+)")
 _TYPE = re.compile(r"(?:alias|struct)\s+(\w+)\s*(?:=\s*([^;]+);|\{([^}]*)\})")
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _WORD = re.compile(r"\w+")
@@ -42,7 +42,7 @@ def has_workgroup_bools(code: str) -> bool:
 
     Aliases and structs are followed.
     """
-    if "var<workgroup>" not in code:
+    if "workgroup" not in code:
         return False
     code = _COMMENT.sub(" ", code)
     types = {name: text or members for name, text, members in _TYPE.findall(code)}
