@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from weakref import proxy
 
@@ -73,9 +73,7 @@ class Debugger(Shown):
             self._check_nan(pipeline, fields)
 
     def _check_nan(self, pipeline: Pipeline, fields: tuple[float, ...]) -> None:
-        generated = self._device.generated_floats.get(pipeline, ())
-        written = [(name, int(fields[3 + place]), floats) for place, name, floats in generated]
-        for name, identity, floats in written or written_floats(pipeline, fields):
+        for name, identity, floats in self._written(pipeline, fields):
             nbytes = self._device.memory.nbytes_of(identity)
             contents = np.empty(-(-nbytes // 4) * 4, np.uint8)
             if contents.size == 0:
@@ -89,6 +87,14 @@ class Debugger(Shown):
                     f"{int(found.sum())} of {found.size} elements of {name!r} are NaN, "
                     f"the first at {int(found.argmax())}",
                 )
+
+    def _written(
+        self, pipeline: Pipeline, fields: tuple[float, ...]
+    ) -> Iterable[tuple[str, int, Floats]]:
+        source = self._device.generated.sources.get(pipeline)
+        if source is None:
+            return written_floats(pipeline, fields)
+        return [(name, int(fields[3 + place]), floats) for place, name, floats in source.floats]
 
 
 def written_floats(

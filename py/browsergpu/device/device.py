@@ -29,7 +29,6 @@ from browsergpu.kernels.base.workgroup_sizes import WorkgroupSizes
 from browsergpu.kernels.choices import Choices, Picks
 from browsergpu.kernels.table import KERNELS
 from browsergpu.kernels.text import shaders
-from browsergpu.kernels.text.wgsl_types import Floats
 
 #: Optional features that kernels or tools use. A device gets the ones that its adapter has.
 WANTED_FEATURES = frozenset(
@@ -166,18 +165,8 @@ class Device(Shown):
         self.pipeline_misses = 0
         #: Sizes in words of the smallest buffers that a custom kernel was dispatched on.
         self.smallest_bound: WeakKeyDictionary[Pipeline, list[int]] = WeakKeyDictionary()
-        #: For check_nan, the floats that generated kernels write: position among the bindings,
-        #: name, and layout.
-        self.generated_floats: WeakKeyDictionary[Pipeline, tuple[tuple[int, str, Floats], ...]] = (
-            WeakKeyDictionary()
-        )
         #: The pipelines of generated kernels.
-        self.generated = GeneratedPipelines(
-            self.recorder,
-            self.faults,
-            self.immediate_bytes,
-            self.generated_floats if config.check_nan else None,
-        )
+        self.generated = GeneratedPipelines(self.recorder, self.faults, self.immediate_bytes)
         self._compiled: dict[tuple[str, str, int | None], Pipeline] = {}
         self._sources = _Remembered()  # pipelines of custom kernels
         self._warming: Future[None] | None = None  # the event loop keeps only a weak reference

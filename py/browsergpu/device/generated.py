@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
 from weakref import WeakKeyDictionary
 
 from browsergpu.core.showing import Shown
@@ -26,19 +25,14 @@ class GeneratedPipelines(Shown):
         The invalid values that kernels report.
     immediate_bytes : int
         Maximum bytes of parameters that a kernel can take as immediates.
-    floats : mapping or None
-        Receives the floats that each pipeline writes, for check_nan.
     """
 
-    def __init__(
-        self, recorder: Gpu, faults: Faults, immediate_bytes: int, floats: Any = None
-    ) -> None:
+    def __init__(self, recorder: Gpu, faults: Faults, immediate_bytes: int) -> None:
         self._recorder = recorder
         self._faults = faults
         self._immediate_bytes = immediate_bytes
-        self._floats = floats
         self._made: dict[Source, Pipeline] = {}
-        #: The kernels of the pipelines that are there.
+        #: The kernel of each pipeline, for profiles and check_nan.
         self.sources: WeakKeyDictionary[Pipeline, Source] = WeakKeyDictionary()
 
     def pipeline(self, kernel: Source) -> Pipeline:
@@ -71,6 +65,4 @@ class GeneratedPipelines(Shown):
             kernel=NAME,
         )
         self.sources[made] = kernel
-        if self._floats is not None:
-            self._floats[made] = kernel.floats
         return made

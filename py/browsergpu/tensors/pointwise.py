@@ -147,7 +147,7 @@ class _Trace(Shown):
         """
         self._cast(len(self.code) - 1, KINDS[y.dtype])
         staging = Staging(build)
-        is_in_place = all(_is_apart(x, y) or _is_same(x, y) for x in self._read)
+        is_in_place = all(x.slot != y.slot or _is_same(x, y) for x in self._read)
         target = y.slot if is_in_place else staging.write(y, *self._read, dtype=y.dtype)
         in_part = in_part and target == y.slot
         read = self._read
@@ -156,11 +156,6 @@ class _Trace(Shown):
         arrays = [(x.slot, (x.shape, x.strides, x.offset)) for x in read]
         compute(build, self.code, arrays, target, y.shape, in_part=in_part, open=open)
         staging.deliver()
-
-
-def _is_apart(x: Operand, y: Operand) -> bool:
-    """Return whether an operand and the result are in different memory."""
-    return x.slot != y.slot
 
 
 def _is_same(x: Operand, y: Operand) -> bool:

@@ -406,6 +406,7 @@ def test_check_nan_finds_them_in_floats_that_kernels_write_as_words() -> None:
             tensors.embedding(indices, table, tensors.alloc_tensor((3, length), dtype))
 
         nan = executor.from_numpy(np.array([1, np.nan, 2], np.float32))
+        both = executor.from_numpy(np.array([1, np.nan, 2, 3, np.nan, 4], np.float16))
         halves = gpu.upload(np.full(64, np.nan, np.float16))
         product = gpu.alloc(128)
         calls = {
@@ -414,6 +415,7 @@ def test_check_nan_finds_them_in_floats_that_kernels_write_as_words() -> None:
             ("embedding", 3, 9): lambda: embed(3, "f16"),
             ("fused: add", 4, 12): lambda: executor.add(nan, executor.full((4, 3), 1.0)),
             ("fused: multiply", 1, 3): lambda: executor.mul(nan, 2.0, nan),
+            ("fused: astype.*add", 2, 6): lambda: executor.add(both, both),
             ("cast.f32_f16", 1, 3): lambda: executor.cast(nan, "f16"),
             ("gemm_f16", 64, 64): lambda: backend.gemm_f16(
                 8, 8, 8, 1.0, halves, halves, 0.0, product

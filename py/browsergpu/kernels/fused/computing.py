@@ -7,7 +7,6 @@ from dataclasses import replace
 from functools import lru_cache
 
 from browsergpu.core.checks import product
-from browsergpu.core.element_types import FLOAT16
 from browsergpu.core.grids import fold
 from browsergpu.core.shapes import Shape
 from browsergpu.gpu.program import Slot
@@ -20,10 +19,9 @@ from browsergpu.kernels.fused.source import (
     OWN,
     PLACED,
     Source,
-    result_of,
+    computed_floats,
     source,
 )
-from browsergpu.kernels.text.wgsl_types import F16, F32
 
 
 def compute(
@@ -85,8 +83,8 @@ def compute(
 def _in_place(code: tuple[int, ...], modes: str, rank: int, by_fours: bool, into: str) -> Source:
     """Return the kernel of an assignment, whose results check_nan looks at."""
     kernel = assignment(code, modes, rank, by_fours, into, False)
-    kind = result_of(code[-1])
-    if kind.kind != "f":
+    floats = computed_floats(code, len(code) - 1)
+    if floats is None:
         return kernel
     binding = kernel.signature.count("r")  # behind the arrays that are only read
-    return replace(kernel, floats=((binding, "y", F16 if kind is FLOAT16 else F32),))
+    return replace(kernel, floats=((binding, "y", floats),))

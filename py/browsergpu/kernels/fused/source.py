@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import NamedTuple
 
 from browsergpu.core.element_types import FLOAT16, TYPES, UINT32, ElementType
 from browsergpu.core.places import Section
 from browsergpu.core.showing import Shown
 from browsergpu.kernels.fused import storage, wide
 from browsergpu.kernels.fused.operations import CHECKED_PLACE, Overload, Written, numbered
-from browsergpu.kernels.fused.work import Traffic
 from browsergpu.kernels.text import shaders
 from browsergpu.kernels.text.wgsl_types import F16, F32, Floats
 
@@ -102,6 +102,30 @@ def with_operands(entry: int, operands: Sequence[int]) -> int:
     return entry
 
 
+class Traffic(NamedTuple):
+    """What a kernel computes, reads and writes for each element.
+
+    Attributes
+    ----------
+    operations : int
+        The number of operations.
+    reads : tuple of tuple
+        The access mode and the bits of each array, in the order of their parameters.
+    into : str
+        The access mode of what is written; empty for packed memory of its own.
+    bits : int
+        The bits that are written.
+    rank : int
+        The number of axes.
+    """
+
+    operations: int
+    reads: tuple[tuple[str, int], ...]
+    into: str
+    bits: int
+    rank: int
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Source:
     """A kernel. It binds the leaves that it needs and then what it writes. How many parameters it
@@ -141,6 +165,24 @@ def name_of(entry: int) -> str:
     if what >= FIRST_OVERLOAD:
         return numbered(what - FIRST_OVERLOAD).operation.name
     return "load" if what >= _LOAD else ""
+
+
+def computed_floats(code: Sequence[int], place: int) -> Floats | None:
+    """Return the layout of the floats that a value is computed as.
+
+    None for other values, and for values that are only moved.
+    """
+    kind = result_of(code[place])
+    if kind.kind not in "fc" or _is_moved(code, place):
+        return None
+    return F16 if kind is FLOAT16 else F32
+
+
+def _is_moved(code: Sequence[int], place: int) -> bool:
+    name = name_of(code[place])
+    if name == "astype":
+        return _is_moved(code, operands_of(code[place])[0])
+    return name in _MOVES
 
 
 def is_leaf(entry: int) -> bool:
@@ -416,16 +458,9 @@ struct Params {{ {fields} }}
 
     def _floats(self) -> Iterator[tuple[int, str, Floats]]:
         for number, place in enumerate(self._results, len(self._leaves)):
-            floats = self._floats_of(place)
+            floats = computed_floats(self._tape, place)
             if floats is not None:
                 yield number, f"y{place}", floats
-
-    def _floats_of(self, place: int) -> Floats | None:
-        """The floats that a value is computed as; None of others, and of what is only moved."""
-        kind = result_of(self._tape[place])
-        if kind.kind not in "fc" or name_of(self._tape[place]) in _MOVES:
-            return None
-        return F16 if kind is FLOAT16 else F32
 
     def _bound(self, words_of_one: str, results_too: bool) -> list[Binding]:
         read: list[Binding] = []

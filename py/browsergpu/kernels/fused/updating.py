@@ -15,6 +15,7 @@ from browsergpu.kernels.fused.source import (
     Binding,
     Body,
     Source,
+    computed_floats,
     result_of,
 )
 from browsergpu.kernels.text.wgsl_types import Floats
@@ -193,7 +194,7 @@ fn main(@builtin(local_invocation_index) lane: u32, @builtin(workgroup_id) id: v
         names = [name for name, _, _ in self._bound("", False)]
         for row in self._rows:
             for at, place in enumerate(self._rule.results):
-                floats = self._floats_of(place)
+                floats = computed_floats(self._tape, place)
                 if floats is not None:
                     name = row.result(at)
                     yield names.index(name), name, floats

@@ -4,35 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
-from typing import NamedTuple
 
-#: Access modes by what their parameters are: one offset, or an offset and strides.
-_BY_OFFSET, _BY_STRIDES = "MS", "RFET"
-_SAME = "S"
-
-
-class Traffic(NamedTuple):
-    """What a kernel computes, reads and writes for each element.
-
-    Attributes
-    ----------
-    operations : int
-        The number of operations.
-    reads : tuple of tuple
-        The access mode and the bits of each array, in the order of their parameters.
-    into : str
-        The access mode of what is written; empty for packed memory of its own.
-    bits : int
-        The bits that are written.
-    rank : int
-        The number of axes.
-    """
-
-    operations: int
-    reads: tuple[tuple[str, int], ...]
-    into: str
-    bits: int
-    rank: int
+from browsergpu.kernels.fused.source import MOVED, PLACED, SAME, Traffic
 
 
 def work(traffic: Traffic, parameters: Sequence[float]) -> tuple[float, float]:
@@ -42,21 +15,20 @@ def work(traffic: Traffic, parameters: Sequence[float]) -> tuple[float, float]:
     """
     given = iter(parameters)
     n = int(next(given))
-    modes = (traffic.into, *(mode for mode, _ in traffic.reads))
     extents = [n]
-    if any(mode and mode in _BY_STRIDES for mode in modes):
+    if any(mode in PLACED for mode in (traffic.into, *(mode for mode, _ in traffic.reads))):
         extents = [int(next(given)) for _ in range(traffic.rank - 1)]
         extents.insert(0, n // max(1, prod(extents)))
 
     def elements(mode: str) -> int:
-        if mode and mode in _BY_OFFSET:
+        """Take an array's parameters, and return how many of its elements are read."""
+        if mode in PLACED:
+            next(given)  # the offset
+            strides = [next(given) for _ in extents]
+            return prod(extent for extent, stride in zip(extents, strides, strict=True) if stride)
+        if mode in (MOVED, SAME):
             next(given)
-            return 1 if mode == _SAME else n
-        if not mode or mode not in _BY_STRIDES:
-            return n
-        next(given)
-        strides = [next(given) for _ in range(traffic.rank)]
-        return prod(extent for extent, stride in zip(extents, strides, strict=True) if stride)
+        return 1 if mode == SAME else n
 
     elements(traffic.into)
     nbytes = n * traffic.bits / 8
