@@ -57,7 +57,7 @@ def parse(arguments: list[str]) -> tuple[argparse.Namespace, list[str]]:
         "[pytest arguments]",
         description="Prepares what the tests need, then runs ruff, mypy, tsc, eslint and pytest. "
         "Without an option, each test runs in one place. Most tests of kernels, arrays and "
-        "gradients run outside the browser. This takes about 16 minutes on 2 cores.",
+        "gradients run outside the browser. This takes about 11 minutes on 2 cores.",
         epilog="All other arguments are passed to pytest: files, -k, -x …",
         allow_abbrev=False,
     )
