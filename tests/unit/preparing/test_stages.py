@@ -121,4 +121,4 @@ def test_help_tells_of_the_modes(capsys: pytest.CaptureFixture[str]) -> None:
     said = capsys.readouterr().out
     assert {"--fast", "--all"} <= set(re.findall(r"--\w+", said))
     durations = re.findall(r"(?:under|about) (\d+)\s+minutes", said)
-    assert sorted(map(int, durations)) == [3, 16, 60]
+    assert sorted(map(int, durations)) == [3, 11, 60]
