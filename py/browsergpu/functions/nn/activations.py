@@ -84,7 +84,7 @@ def relu(input: Array) -> Array:
     Parameters
     ----------
     input : Array
-        Any dtype but complex64.
+        Floats or integers. Bools count as the default integers.
 
     Returns
     -------
