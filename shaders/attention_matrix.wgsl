@@ -3,22 +3,22 @@ enable subgroups;
 enable chromium_experimental_subgroup_matrix;
 diagnostic(off, chromium.subgroup_matrix_uniformity);
 
-// Attention of float16 with subgroup matrices, for a HEAD_DIM of 32, 64 or 128. What is computed
-// and how rows lie in q, k, v and o says attention.wgsl. Weights are rounded to float16, all sums
-// are float32. Subgroups have 32 threads.
+// Attention of float16 with subgroup matrices, for a HEAD_DIM of 32, 64 or 128. attention.wgsl
+// describes the computation and the layout of q, k, v and o. Weights are rounded to float16; all
+// sums are float32. Subgroups have 32 threads.
 //
-// Flash attention (https://arxiv.org/abs/2205.14135): each of a workgroup's SUBGROUPS makes 16 rows
-// of o and takes 32 keys at a time from tiles of K and V that all of them share, the next ones
-// prefetched into registers. With a SPLIT of 2, two subgroups share the same rows, and a tile has
-// 64 keys, half for each: smaller blocks of rows, for few rows, by as many threads. Scores leave
-// the matrices through workgroup memory, two threads take the softmax of a row, and the weights
-// come back the same way. 4 z seq_q seq_kv head_dim operations. Where causal, half as many: a
-// workgroup makes two blocks of rows, one from the end and one from the start, so that all have as
-// much to do.
+// Flash attention (https://arxiv.org/abs/2205.14135): each of a workgroup's SUBGROUPS computes 16
+// rows of o. It reads 32 keys at a time from tiles of K and V that all subgroups share, while the
+// next tiles are prefetched into registers. With a SPLIT of 2, two subgroups share the same rows,
+// and a tile has 64 keys, half for each. Blocks of rows are then smaller, for problems with few
+// rows. Scores go from the matrices through workgroup memory, two threads compute the softmax of a
+// row, and the weights return the same way. Cost: 4 z seq_q seq_kv head_dim operations, half as
+// many if causal. A causal workgroup computes two blocks of rows, one from the end and one from the
+// start, so that all have the same work.
 //
-// exp2 is taken of scores less a row's reference, which follows its maximum only when that has
-// risen by more than RISE. Then the sums so far are rescaled, also through workgroup memory: this
-// is rare. Weights stay below 2^RISE.
+// exp2 is computed of scores minus a row's reference. The reference follows the row's maximum only
+// when that has risen by more than RISE. The sums so far are then rescaled, also through workgroup
+// memory, which is rare. Weights stay below 2^RISE.
 
 struct Params {
   seq_q: u32,
@@ -47,13 +47,13 @@ override SUBGROUPS: u32 = 4u; // up to 4
 override SPLIT: u32 = 1u; // 1 or 2
 
 override STEPS = HEAD_DIM / 8u; // vec4us of a row
-override PLANES = (HEAD_DIM + 63u) / 64u; // of 64 columns, each in a tile of its own
+override PLANES = (HEAD_DIM + 63u) / 64u; // of 64 columns, each in its own tile
 override THREADS_USED = 32u * SUBGROUPS;
 override TILE_KEYS = KEYS * SPLIT;
 override BLOCK_ROWS = SUBGROUPS / SPLIT * ROWS;
 override LOADS = (TILE_KEYS * STEPS + THREADS_USED - 1u) / THREADS_USED; // up to 8
-const KEYS = 32u; // of a subgroup's turn
-const PITCH = 9u; // of a tile's row, in vec4u, so that neighbouring rows lie in different banks
+const KEYS = 32u; // of a subgroup per step
+const PITCH = 9u; // of a tile's row, in vec4u, so that neighbouring rows are in different banks
 const ROWS = 16u; // queries of a subgroup
 const S_PITCH = 9u; // in vec4f: 32 scores of a query
 const LATER = 16u * PITCH; // the second 16 keys
@@ -66,15 +66,15 @@ alias Left = subgroup_matrix_left<f16, 16, 16>;
 alias Right = subgroup_matrix_right<f16, 16, 16>;
 alias Result = subgroup_matrix_result<f32, 16, 16>;
 
-// Of K and V in turn, for each plane of each subgroup that shares a row; first of all the queries.
-// Matrices lie at constant places in arrays of constant size: all other places are checked.
+// K and V alternate, for each plane of each subgroup that shares a row; initially, the queries.
+// Matrices are at constant offsets in arrays of constant size, since all other offsets are checked.
 var<workgroup> tiles: array<array<vec4u, KEYS * PITCH>, 2u * PLANES * SPLIT>;
 var<workgroup> scores: array<array<vec4f, ROWS * S_PITCH>, SUBGROUPS>;
 var<workgroup> weights: array<array<vec4u, ROWS * P_PITCH>, SUBGROUPS>;
 var<workgroup> risen: array<u32, 2>;
-var<workgroup> parts: array<vec2f, ROWS * SUBGROUPS>; // references and totals, at last
+var<workgroup> parts: array<vec2f, ROWS * SUBGROUPS>; // references and totals, at the end
 
-// Where a vec4u of a row lies: which tile of K's or V's, and where in it
+// Position of a vec4u of a row: which tile of K or V, and where in it
 fn place(row: u32, column: u32) -> vec2u {
   return vec2u(row / KEYS * PLANES + column / 8u, row % KEYS * PITCH + column % 8u);
 }
@@ -106,7 +106,7 @@ fn make_block(block: u32, z: u32, thread: u32, subgroup: u32, lane: u32) {
   let row = lane % ROWS; // in the softmax, this thread's query and half of the keys
   let half = lane / ROWS;
   let query = first_row + subgroup / SPLIT * ROWS + row;
-  let own_keys = select(0u, subgroup % 2u * KEYS, SPLIT == 2u); // the first one's place in a tile
+  let own_keys = select(0u, subgroup % 2u * KEYS, SPLIT == 2u); // its first position in a tile
   let k_tile = own_keys / KEYS * 2u * PLANES;
   let v_tile = k_tile + 1u;
   let factor = params.scale * LOG2_E;
@@ -176,7 +176,7 @@ fn make_block(block: u32, z: u32, thread: u32, subgroup: u32, lane: u32) {
       if (at < TILE_KEYS * STEPS) {
         let inside = first_key + at / STEPS < params.seq_kv;
         tiles[2u * to.x][to.y] = next_k[i];
-        // Not what lies past the end: a weight of 0 does not undo a NaN.
+        // Values past the end must be 0: a weight of 0 does not cancel a NaN.
         tiles[2u * to.x + 1u][to.y] = select(vec4u(), next_v[i], inside);
       }
     }
@@ -389,7 +389,7 @@ fn make_block(block: u32, z: u32, thread: u32, subgroup: u32, lane: u32) {
   }
 
   let whole = total + subgroupShuffleXor(total, ROWS);
-  var by = vec2f(1.0, 0.0) / whole; // what this subgroup's and the next one's sums count
+  var by = vec2f(1.0, 0.0) / whole; // weights of this subgroup's and the next one's sums
   if (SPLIT == 2u) {
     if (half == 0u) {
       parts[subgroup * ROWS + row] = vec2f(reference, whole);
@@ -402,7 +402,7 @@ fn make_block(block: u32, z: u32, thread: u32, subgroup: u32, lane: u32) {
     by /= dot(by, vec2f(first.y, second.y));
   }
   let from_sums = row * S_PITCH + 4u * half;
-  let o_row = params.heads * STEPS * 2u; // in vec2us, of which a thread has 4 of 32 columns
+  let o_row = params.heads * STEPS * 2u; // in vec2us; a thread has 4 of 32 columns
   let to = outer * params.seq_q * o_row + query * o_row + 2u * within + 4u * half;
   let writes = own_keys == 0u && query < params.seq_q;
   subgroupMatrixStore<row_major>(&scores[subgroup], 0u, sum0, S_PITCH);
@@ -454,7 +454,7 @@ fn main(
   var block = own;
   if (params.causal != 0u) {
     turns = 2u;
-    block = row_blocks - 1u - own; // wraps around for workgroups too many, which have no turn
+    block = row_blocks - 1u - own; // wraps around for surplus workgroups, which have no block
   }
   for (var turn = 0u; turn < turns && turns * own + turn < row_blocks; turn++) {
     make_block(block, z, thread, subgroup, lane);

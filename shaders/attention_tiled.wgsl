@@ -1,17 +1,17 @@
 // o = softmax(scale q kᵀ) v for each z = batch × heads + head, with an optional causal mask (key >
-// query is masked out), for a HEAD_DIM of 32, 64 or 128. What a row is, and how rows lie in q, k, v
-// and o, says attention.wgsl. Floats are float32, or float16 with HALVES.
+// query is masked out), for a HEAD_DIM of 32, 64 or 128. attention.wgsl describes rows and the
+// layout of q, k, v and o. Floats are float32, or float16 with HALVES.
 //
-// Flash attention (https://arxiv.org/abs/2205.14135): a workgroup makes QUERIES rows of o and takes
-// keys 4 LANES at a time. A thread makes ROWS queries × 4 keys of the scores and ROWS queries ×
-// COLUMNS vec4s of o, both as in a matrix product through workgroup memory; K and V take turns in
-// one tile there, the next one prefetched into registers. 4 z seq_q seq_kv head_dim operations.
-// Where causal, half as many: a workgroup makes two blocks of rows, one from the end and one from
-// the start, so that all have as much to do.
+// Flash attention (https://arxiv.org/abs/2205.14135): a workgroup computes QUERIES rows of o and
+// reads keys 4 LANES at a time. A thread computes ROWS queries × 4 keys of the scores and ROWS
+// queries × COLUMNS vec4s of o, both as matrix products through workgroup memory. K and V share one
+// tile there, and the next one is prefetched into registers. Cost: 4 z seq_q seq_kv head_dim
+// operations, half as many if causal. A causal workgroup computes two blocks of rows, one from the
+// end and one from the start, so that all have the same work.
 //
-// exp2 is taken of scores less a row's reference. References follow the rows' maxima only when one
-// of these has risen by more than RISE: between such tiles, which are few, nothing needs to be
-// reduced or rescaled. Weights stay below 2^RISE.
+// exp2 is computed of scores minus a row's reference. References follow the rows' maxima only when
+// one has risen by more than RISE. Such tiles are few; between them, nothing is reduced or
+// rescaled. Weights stay below 2^RISE.
 //
 // Workgroup memory is (QUERIES (HEAD_DIM + 4 LANES) + 4 LANES HEAD_DIM) floats.
 
@@ -40,8 +40,8 @@ struct Params {
 
 override HEAD_DIM: u32 = 64u;
 override QUERIES: u32 = 64u; // a multiple of ROWS
-override LANES: u32 = 16u; // threads that share a query: 8, or 16 where HEAD_DIM is 64
-override ROWS: u32 = 4u; // queries of a thread: 4 or 6; 4 where HEAD_DIM is 16 LANES
+override LANES: u32 = 16u; // threads that share a query: 8, or 16 if HEAD_DIM is 64
+override ROWS: u32 = 4u; // queries per thread: 4 or 6; 4 if HEAD_DIM is 16 LANES
 override HALVES: u32 = 0u;
 
 override STEPS = HEAD_DIM / 4u; // vec4s of a row
@@ -58,7 +58,7 @@ var<workgroup> q_tile: array<vec4f, QUERIES * STEPS>;
 var<workgroup> kv_tile: array<vec4f, TILE>;
 var<workgroup> weights: array<vec4f, QUERIES * LANES>;
 
-// A vec4 for each of a thread's queries: of b, two at most are used
+// A vec4 for each of a thread's queries; b uses at most two
 struct Rows {
   a: mat4x4f,
   b: mat4x4f,
@@ -78,12 +78,12 @@ fn floats(chunk: vec4u, at: u32) -> vec4f {
   return widened(half);
 }
 
-// The vec4 of the tile that a thread copies as its i-th
+// Index in the tile of the i-th vec4 that a thread copies
 fn part(i: u32, thread: u32) -> u32 {
   return thread + i * THREADS_USED;
 }
 
-// Where one lies in k or v; past the end, in the last row
+// Its position in k or v; past the end, in the last row
 fn source(base: u32, first_key: u32, at: u32) -> u32 {
   return base + min(first_key + at / STEPS, params.seq_kv - 1u) * (params.kv_row / 4u) + at % STEPS;
 }
@@ -98,7 +98,7 @@ fn v_at(base: u32, first_key: u32, at: u32) -> vec4f {
   return floats(v[from_v >> HALVES], from_v);
 }
 
-// The thread's parts i to i + 3 of a tile
+// The thread's vec4s i to i + 3 of a tile
 fn four_of_k(base: u32, first_key: u32, i: u32, thread: u32) -> mat4x4f {
   return mat4x4f(
     k_at(base, first_key, part(i, thread)), k_at(base, first_key, part(i + 1u, thread)),
@@ -113,8 +113,8 @@ fn four_of_v(base: u32, first_key: u32, i: u32, thread: u32) -> mat4x4f {
   );
 }
 
-// Key 4 n + j of the tile lies in row j × LANES + n, its vec4s in an order that lets lanes, which
-// read the same vec4 of neighbouring rows, read from different banks.
+// Key 4 n + j of the tile is in row j × LANES + n. The order of its vec4s lets lanes read the same
+// vec4 of neighbouring rows from different banks.
 fn put_k(at: u32, x: vec4f) {
   let key = at / STEPS;
   let n = key >> 2u;
@@ -123,7 +123,7 @@ fn put_k(at: u32, x: vec4f) {
   }
 }
 
-// Values past the end become 0: a weight of 0 would not undo a NaN.
+// Values past the end become 0: a weight of 0 would not cancel a NaN.
 fn put_v(first_key: u32, at: u32, x: vec4f) {
   if (at < TILE) {
     kv_tile[at] = select(vec4f(), x, first_key + at / STEPS < params.seq_kv);
@@ -144,7 +144,7 @@ fn put_four_of_v(first_key: u32, i: u32, thread: u32, x: mat4x4f) {
   put_v(first_key, part(i + 3u, thread), x[3]);
 }
 
-// sum + the products of a query's 4 elements and those of 4 keys
+// sum + products of a query's 4 elements and the elements of 4 keys
 fn scored(sum: vec4f, a: vec4f, b: mat4x4f) -> vec4f {
   return vec4f(
     fma(a.w, b[0].w, fma(a.z, b[0].z, fma(a.y, b[0].y, fma(a.x, b[0].x, sum.x)))),
@@ -169,7 +169,7 @@ fn all_scored(sums: Rows, x: Rows, b: mat4x4f) -> Rows {
   return result;
 }
 
-// sum + 4 keys' values by a query's weights
+// sum + 4 keys' values times a query's weights
 fn weighed(sum: vec4f, a: vec4f, b: mat4x4f) -> vec4f {
   let half = fma(vec4f(a.y), b[1], fma(vec4f(a.x), b[0], sum));
   return fma(vec4f(a.w), b[3], fma(vec4f(a.z), b[2], half));
@@ -198,7 +198,7 @@ fn all_scaled(x: Rows, by: Column) -> Rows {
   return Rows(scaled(x.a, by.a), scaled(x.b, by.b));
 }
 
-// Keys from the query's limit on are masked.
+// Masks keys from the query's limit on.
 fn masked(x: mat4x4f, key: vec4u, limits: vec4u) -> mat4x4f {
   let hidden = vec4f(minus_infinity());
   return mat4x4f(
@@ -223,7 +223,7 @@ fn totals_of(x: mat4x4f) -> vec4f {
   return vec4f(1.0) * x;
 }
 
-// Puts a thread's vec4 for each of its queries among the weights.
+// Writes a thread's vec4 for each of its queries to the weights.
 fn put(row: u32, lane: u32, x: Rows) {
   let at = row * LANES + lane;
   weights[at] = x.a[0];
@@ -244,7 +244,7 @@ fn put_numbers(row: u32, lane: u32, x: Column) {
   put(row, lane, Rows(spread(x.a), spread(x.b)));
 }
 
-// The largest, or the sum, of what a query's threads have put.
+// The largest, or the sum, of the values that a query's threads wrote.
 fn largest_of(row: u32) -> f32 {
   var result = LOWEST;
   for (var i = 0u; i < LANES; i++) {
@@ -292,16 +292,16 @@ fn main(
   let row_blocks = (params.seq_q + QUERIES - 1u) / QUERIES;
   let z = params.first_z + group.z;
   let own = group.y * groups.x + group.x;
-  // Indices of workgroup memory in the loops below are seen to be within bounds, and not clamped,
-  // because all that they are made of stands in this function.
+  // Indices of workgroup memory in the loops below are computed in this function, so that the
+  // compiler sees that they are in bounds and does not clamp them.
   let lane = thread % LANES;
-  // The first of the thread's queries in the tile (the remainder changes nothing, but is a bound)
+  // The first of the thread's queries in the tile (the remainder changes nothing but sets a bound)
   let row = thread / LANES % (QUERIES / ROWS) * ROWS;
   var turns = 1u;
   var block = own;
   if (params.causal != 0u) {
     turns = 2u;
-    block = row_blocks - 1u - own; // wraps around for workgroups too many, which have no turn
+    block = row_blocks - 1u - own; // wraps around for surplus workgroups, which have no block
   }
   for (var turn = 0u; turn < turns && turns * own + turn < row_blocks; turn++) {
     let first_row = block * QUERIES;
@@ -321,7 +321,7 @@ fn main(
 
     var references = Column(vec4f(LOWEST), vec4f(LOWEST));
     var totals = Column(vec4f(), vec4f()); // of this thread's weights
-    var sums0 = Rows(mat4x4f(), mat4x4f()); // by the thread's first column, and so on
+    var sums0 = Rows(mat4x4f(), mat4x4f()); // for the thread's first column, and so on
     var sums1 = Rows(mat4x4f(), mat4x4f());
     var sums2 = Rows(mat4x4f(), mat4x4f());
     var sums3 = Rows(mat4x4f(), mat4x4f());
@@ -348,7 +348,7 @@ fn main(
         put_four_of_k(8u, thread, next2);
       }
       if (thread == 0u) {
-        weights[0] = vec4f(); // becomes 1 where references must follow
+        weights[0] = vec4f(); // set to 1 if references must follow
       }
       workgroupBarrier();
       next0 = four_of_v(v_base, first_key, 0u, thread);
@@ -488,7 +488,7 @@ fn main(
     workgroupBarrier();
     let o_row = params.heads * STEPS;
     let at = (outer * params.seq_q + first_row + row) * o_row + within + lane;
-    let rows = params.seq_q - min(params.seq_q, first_row + row); // that are left from the first on
+    let rows = params.seq_q - min(params.seq_q, first_row + row); // remaining from the first on
     if (rows > 0u) {
       finish(at, row, sums0.a[0], sums1.a[0], sums2.a[0], sums3.a[0]);
     }

@@ -1,18 +1,18 @@
 // y[i] = (x[i] - mean[c]) / sqrt(variance[c] + eps) * gamma[c] + beta[c] for x of [N, C, inner],
-// where c is the channel of i. One element a thread: reads 4n and writes 4n bytes. main_halves: all
-// are float16, two elements a thread, computed in float32; main_eights: eight, where a channel has
-// whole eights.
+// where c is the channel of i. One element per thread: reads 4n and writes 4n bytes. main_halves:
+// float16, two elements per thread, computed in float32. main_eights: eight elements per thread, if
+// the size of a channel is divisible by 8.
 //
-// When training, mean and variance are those of the batch: statistics takes them from the
-// quadruples of moments.wgsl (biased variance) and moves the running ones towards them (the variance
-// unbiased), one channel a thread.
+// In training, mean and variance are those of the batch. `statistics` computes them from the
+// quadruples of moments.wgsl (biased variance) and moves the running statistics towards them
+// (unbiased variance). One channel per thread.
 
 struct Params {
   n: u32,
   channels: u32,
   inner: u32,
   eps: f32,
-  momentum: f32, // share of the batch in the running statistics
+  momentum: f32, // weight of the batch in the running statistics
   unbiased: f32, // count / (count - 1)
 }
 

@@ -1,18 +1,18 @@
-// One direction of a separable Gaussian blur of an image [height, width, channels]:
-//   y[p] = sum over |t| <= radius of w(t) x[p + t], w(t) = exp(-t² / 2 sigma²) / their sum.
+// One direction of a separable Gaussian blur of an image [height, width, channels]: y[p] = sum over
+// |t| <= radius of w(t) x[p + t], w(t) = exp(-t² / 2 sigma²) / their sum.
 //
-// The border is replicated. A workgroup of 256 threads makes 256 neighbours along the direction;
-// it loads them and the radius on either side into workgroup memory once, in steps where the
-// radius is larger than a step, so any sigma works. Two dispatches, along the rows and down the
-// columns, cost 2 (2 radius + 1) operations an element instead of (2 radius + 1)².
+// The border is replicated. A workgroup of 256 threads computes 256 neighbours along the direction.
+// It loads them and the radius on either side into workgroup memory once, in several steps for a
+// large radius, so any sigma works. Two dispatches, along rows and along columns, cost 2 (2 radius
+// + 1) operations per element instead of (2 radius + 1)².
 
 struct Params {
   lines: u32,   // rows for the horizontal pass, columns for the vertical one
-  length: u32,  // elements of a line
+  length: u32,  // elements per line
   line_step: u32, // words from one line to the next
   step: u32,      // words from one element of a line to the next
   channels: u32,
-  segments: u32,  // workgroups a line
+  segments: u32,  // workgroups per line
   radius: u32,
   exponent: f32,  // -1 / (2 sigma²)
   norm: f32,      // 1 / the sum of the weights
@@ -22,7 +22,7 @@ struct Params {
 @group(0) @binding(1) var<storage, read_write> y: array<f32>;
 @group(1) @binding(0) var<uniform> params: Params;
 
-// 1 in the last pass, whose results are clamped to 0..1
+// 1 in the last pass, which clamps results to 0..1
 override CLAMP: u32 = 0u;
 
 const THREADS = 256u;

@@ -1,9 +1,9 @@
-// y[i] = x[i] in another element type, for i < n. Four elements a thread.
+// y[i] = x[i] in another element type, for i < n. Four elements per thread.
 //
-// In memory f32, i32, u32 and bool (0 or 1) take a word, f16 half of one, u8 a quarter. Floats
-// become integers by truncation, clamped to what the integer holds, NaN becomes 0; integers beyond
-// 2^24 become the nearest float, and other integers by their lowest bits. Anything but 0 is true.
-// unorm8 are the bytes of pictures: 0..255 stands for 0..1, and is rounded to the nearest. Elements
+// In memory f32, i32, u32 and bool (0 or 1) take a word, f16 half a word, u8 a quarter. Floats are
+// truncated to integers and clamped to the integer's range; NaN becomes 0. Integers beyond 2^24
+// become the nearest float. Integers become other integers by their lowest bits. Everything but 0
+// is true. unorm8 are the bytes of images: 0..255 represents 0..1, rounded to the nearest. Elements
 // past n keep their value.
 
 struct Params {
@@ -41,7 +41,7 @@ fn load_float(i: u32) -> vec4f {
   }
 }
 
-// The integers of an integer source: going through f32 would round those beyond 2^24.
+// Integers do not go through f32, which would round those beyond 2^24.
 fn load_integer(i: u32) -> vec4u {
   switch (FROM) {
     case 2u, 3u, 4u: { return load_words(i); }
@@ -59,7 +59,7 @@ fn to_i32(i: u32) -> vec4u {
     return load_integer(i);
   }
   let v = load_float(i);
-  // 2147483520 is the largest f32 below 2^31; those from 2^31 on are more than i32 holds.
+  // 2147483520 is the largest f32 below 2^31. Larger ones do not fit i32.
   let inside = vec4i(clamp(v, vec4f(-2147483648.0), vec4f(2147483520.0)));
   let ranged = select(inside, vec4i(2147483647), v >= vec4f(2147483648.0));
   return bitcast<vec4u>(select(ranged, vec4i(0), are_nan(v)));
@@ -99,7 +99,7 @@ fn store_words(i: u32, value: vec4u) {
   }
 }
 
-// Two halves a word; where n ends within a word, its other half stays.
+// Two halves per word. If n ends within a word, its other half stays.
 fn store_halves(i: u32, bits: vec4u) {
   for (var j = 0u; j < 2u; j++) {
     let at = 4u * i + 2u * j;

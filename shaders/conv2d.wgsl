@@ -1,17 +1,17 @@
-// Two-dimensional cross-correlation (what neural networks call convolution), NCHW:
-//   y[n, f, p, q] = sum over c, r, s of x[n, c, p stride_h + r dilation_h - pad_h, q …] w[f, c, r, s]
-// with zeros outside x.
+// Two-dimensional cross-correlation (the convolution of neural networks), NCHW: y[n, f, p, q] = sum
+// over c, r, s of x[n, c, p stride_h + r dilation_h - pad_h, q …] w[f, c, r, s] with zeros outside
+// x.
 //
-// Implicit GEMM: rows are the filters of one group, columns the output pixels of one image, and
-// the sum runs over (c, r, s); the im2col matrix exists only as tiles in workgroup memory. A
-// workgroup makes a tile of FILTERS × PIXELS, SHARES × DEPTH steps at a time; a thread keeps 8 × 4
-// sums of the DEPTH steps of its share, and the shares are added up at the end. The next tile is
-// fetched into registers meanwhile. Of a tile's n lines, a thread's vec4s hold those that are n / 4
-// apart, so that neighbours in a warp read and write neighbouring elements.
+// Implicit GEMM: rows are the filters of one group, columns the output pixels of one image, and the
+// sum is over (c, r, s). The im2col matrix exists only as tiles in workgroup memory. A workgroup
+// computes a tile of FILTERS × PIXELS, SHARES × DEPTH steps at a time. A thread holds 8 × 4 sums
+// over the DEPTH steps of its share, and the shares are added at the end. The next tile is fetched
+// into registers meanwhile. Of a tile's n lines, a thread's vec4s hold those that are n / 4 apart,
+// so that neighbours in a warp read and write neighbouring elements.
 //
-// z numbers image × group × part: with chunk < steps, parts of the sum go to y one behind the
-// other, for conv2d_sum. 2 N F P Q C R S / groups operations. POINTWISE is for windows of 1 × 1
-// without padding. Without a bias, the binding must be there but is not read.
+// z is image × group × part. With chunk < steps, partial sums are written to y one after the other,
+// for conv2d_sum. Cost: 2 N F P Q C R S / groups operations. POINTWISE is for 1 × 1 windows without
+// padding. Without a bias, a buffer must be bound but is not read.
 
 struct Params {
   channels: u32, // of one group
@@ -27,8 +27,8 @@ struct Params {
   dilation_h: u32,
   dilation_w: u32,
   groups: u32,
-  biased: u32, // whether each filter has a number that is added to its outputs
-  chunk: u32, // steps that a part sums over
+  biased: u32, // whether each filter has a bias
+  chunk: u32, // steps per part of the sum
   first_z: u32,
 }
 
@@ -43,7 +43,7 @@ override FILTERS: u32 = 64u;
 override PIXELS: u32 = 64u;
 override SHARES: u32 = 1u;
 override DEPTH: u32 = 16u;
-override SPACE: u32 = 528u; // vec4s of workgroup memory: for both tiles, and for the shares
+override SPACE: u32 = 528u; // vec4s of workgroup memory, for both tiles and for the shares
 
 var<workgroup> tile: array<vec4f, SPACE>; // [step][filters], [step][pixels]; [share][sums][thread]
 
@@ -57,7 +57,7 @@ fn weights_at(at: u32, row: u32) -> vec4f {
   return vec4f(w[at], w[at + row], w[at + 2u * row], w[at + 3u * row]);
 }
 
-// Where a step is in the window: (s, r, c).
+// Position of a step in the window: (s, r, c).
 fn window_at(step: u32) -> vec3u {
   if (POINTWISE != 0u) {
     return vec3u(0u, 0u, step);
@@ -79,7 +79,7 @@ fn moved(place: vec3u, by: vec3u) -> vec3u {
   return to;
 }
 
-// The distance in x from a window's first input to its input at a place.
+// Distance in x from a window's first input to its input at a position.
 fn distance_of(place: vec3u) -> u32 {
   if (POINTWISE != 0u) {
     return place.z * params.height * params.width;
@@ -88,7 +88,7 @@ fn distance_of(place: vec3u) -> u32 {
     + place.x * params.dilation_w;
 }
 
-// Which of four windows have a place inside x.
+// Which of four windows have this position inside x.
 fn inside(rows: vec4u, columns: vec4u, place: vec3u) -> vec4<bool> {
   if (POINTWISE != 0u) {
     return vec4<bool>(true);
@@ -133,7 +133,7 @@ fn main(
   let x_tile = depth * w_pitch;
 
   let steps = params.channels * params.kernel_h * params.kernel_w;
-  // Divisions take long enough to leave out those that are not needed.
+  // Divisions are slow enough to skip those that are not needed.
   let plain = POINTWISE != 0u && params.stride_h == 1u && params.stride_w == 1u;
   var out_w = params.width;
   var pixels = params.height * params.width;
@@ -167,9 +167,9 @@ fn main(
   }
   let end = min(steps, begin + params.chunk);
 
-  // What this thread fetches of a tile: two vec4s of weights of one step, and two of inputs of two
-  // steps. Lines behind the last are read as what follows them and their sums are not stored;
-  // reads past a buffer's end are harmless. Steps behind the last are replaced by zeros.
+  // This thread's fetches from a tile: two vec4s of weights of one step, and two of inputs of two
+  // steps. Lines past the last read whatever follows, and their sums are not stored. Reads past a
+  // buffer's end are harmless. Steps past the last are replaced by zeros.
   let w_step = thread % depth;
   let w_line = thread / depth;
   let w_more = threads / depth;

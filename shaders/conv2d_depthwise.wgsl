@@ -1,13 +1,12 @@
-// Two-dimensional cross-correlation where each filter sees one channel only (groups = channels),
-// NCHW, otherwise as in conv2d.wgsl:
-//   y[n, f, p, q] = sum over r, s of x[n, c, p stride_h + r dilation_h - pad_h, q …] w[f, r, s]
-// with c = f / (filters of a group).
+// Two-dimensional cross-correlation in which each filter sees only one channel (groups = channels),
+// NCHW, otherwise as in conv2d.wgsl: y[n, f, p, q] = sum over r, s of x[n, c, p stride_h + r
+// dilation_h - pad_h, q …] w[f, r, s] with c = f / (filters per group).
 //
-// A thread makes 4 pixels below each other, so that threads beside each other read x and write y
-// side by side and a weight is read once for 4 products; windows that overlap are left to the
-// caches. n counts threads: the planes of y × ceil(out_h / 4) × out_w. 2 N F P Q R S operations.
-// With BIAS, each filter has a number that is added to its outputs; without, the binding must be
-// there but is not read.
+// A thread computes 4 vertically adjacent pixels. Neighbouring threads then access neighbouring
+// elements of x and y, and a weight is read once for 4 products. Overlapping windows are left to
+// the caches. n counts threads: the planes of y × ceil(out_h / 4) × out_w. Cost: 2 N F P Q R S
+// operations. With BIAS, each filter has a bias. Without it, a buffer must be bound but is not
+// read.
 
 struct Params {
   n: u32,

@@ -1,13 +1,12 @@
-// Two-dimensional cross-correlation with windows of 1 × 1 and no padding, NCHW:
-//   y[n, f, p, q] = sum over c of x[n, c, p stride_h, q stride_w] w[f, c]
-// for outputs that are few and sums that are long: nothing is kept in workgroup memory but the sums
-// at the end, so that threads never wait for each other until then.
+// Two-dimensional cross-correlation with 1 × 1 windows and no padding, NCHW: y[n, f, p, q] = sum
+// over c of x[n, c, p stride_h, q stride_w] w[f, c]. It is for few outputs with long sums.
+// Workgroup memory holds only the sums at the end, so threads do not wait for each other before.
 //
-// A workgroup makes 16 filters of 16 pixels; 16 threads make 4 filters of 4 pixels each, straight
-// from storage, 8 channels at a time, and 16 such shares take every 16th 4 channels and are added.
-// The weights are read as vec4f: channels must be a multiple of 4. With VECTOR the pixels are too:
-// stride 1, and as many pixels as a multiple of 4. z numbers image × group.
-// 2 N F P Q C / groups operations.
+// A workgroup computes 16 filters of 16 pixels. 16 threads compute 4 filters of 4 pixels each,
+// directly from storage, 8 channels at a time. 16 such shares take every 16th group of 4 channels
+// and are added. Weights are read as vec4f, so channels must be a multiple of 4. With VECTOR,
+// pixels are read as vec4f too: stride 1, and a multiple of 4 pixels. z is image × group. Cost: 2 N
+// F P Q C / groups operations.
 
 struct Params {
   channels: u32, // of one group
@@ -19,7 +18,7 @@ struct Params {
   stride_h: u32,
   stride_w: u32,
   groups: u32,
-  biased: u32, // whether each filter has a number that is added to its outputs
+  biased: u32, // whether each filter has a bias
   first_z: u32,
 }
 
@@ -33,7 +32,7 @@ struct Params {
 override VECTOR: u32 = 0u;
 
 const SHARES = 16u;
-const SUMS = 16u; // threads of a share
+const SUMS = 16u; // threads per share
 const THREADS = SHARES * SUMS;
 
 var<workgroup> parts: array<vec4f, 4u * THREADS>;
@@ -46,7 +45,7 @@ fn pixels_at(channel: u32, at: vec4u) -> vec4f {
   return vec4f(x[channel + at.x], x[channel + at.y], x[channel + at.z], x[channel + at.w]);
 }
 
-// 4 channels of 4 pixels, from the channel that begins at an element on.
+// 4 channels of 4 pixels, starting at an element of a channel.
 fn inputs_at(channel: u32, area: u32, at: vec4u) -> mat4x4f {
   return mat4x4f(
     pixels_at(channel, at),
@@ -56,7 +55,7 @@ fn inputs_at(channel: u32, area: u32, at: vec4u) -> mat4x4f {
   );
 }
 
-// Sums of 4 pixels, plus 4 channels of them times the weights of one filter.
+// Adds to the sums of 4 pixels the products of 4 channels and the weights of one filter.
 fn plus(sums: vec4f, weights: vec4f, inputs: mat4x4f) -> vec4f {
   let two = fma(vec4f(weights.y), inputs[1], fma(vec4f(weights.x), inputs[0], sums));
   return fma(vec4f(weights.w), inputs[3], fma(vec4f(weights.z), inputs[2], two));
@@ -83,7 +82,7 @@ fn main(
   let strip = thread % 4u; // 4 pixels
   let quad = thread / 4u % 4u; // 4 filters
 
-  // What lies outside is made of the last pixels and filters, and not stored.
+  // Pixels and filters outside are computed from the last ones and not stored.
   let inside = pixel0 + 4u * strip + vec4u(0u, 1u, 2u, 3u);
   var at = min(inside, vec4u(pixels - 1u));
   if (VECTOR == 0u) {

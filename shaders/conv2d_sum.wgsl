@@ -8,7 +8,7 @@ struct Params {
   parts: u32,
   pixels: u32,
   filters: u32, // of all groups
-  biased: u32, // whether each filter has a number that is added to its outputs
+  biased: u32, // whether each filter has a bias
 }
 
 @group(0) @binding(0) var<storage, read> parts: array<f32>;

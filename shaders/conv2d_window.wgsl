@@ -1,14 +1,14 @@
-// Two-dimensional cross-correlation with windows of 3 × 3, stride 1 and dilation 1, NCHW:
-//   y[n, f, p, q] = sum over c, r, s of x[n, c, p + r - pad_h, q + s - pad_w] w[f, c, r, s]
-// with zeros outside x. Any padding, groups.
+// Two-dimensional cross-correlation with 3 × 3 windows, stride 1 and dilation 1, NCHW: y[n, f, p,
+// q] = sum over c, r, s of x[n, c, p + r - pad_h, q + s - pad_w] w[f, c, r, s] with zeros outside
+// x. Any padding, groups.
 //
-// A workgroup makes FILTERS filters of 4 × 8 pixels, 16 channels at a time: their windows' 6 × 10
-// inputs lie in workgroup memory, each read from there for up to nine products. SHARES groups of
-// threads take as many of the 16 channels each and add up what they have at the end; a thread makes
-// 4 filters of 4 pixels in a row. The next channels are fetched into registers meanwhile.
-// x numbers the tiles of filters and columns, y those of rows, z image × group × part: with chunk <
-// channels, parts of the sum over c go to y one behind the other, for conv2d_sum.
-// 18 N F P Q C / groups operations. Without a bias, the binding must be there but is not read.
+// A workgroup computes FILTERS filters of 4 × 8 pixels, 16 channels at a time. The windows' 6 × 10
+// inputs are in workgroup memory, where each is read for up to nine products. SHARES groups of
+// threads divide the 16 channels and add their sums at the end. A thread computes 4 filters of 4
+// pixels in a row. The next channels are fetched into registers meanwhile. x is tiles of filters
+// and columns, y tiles of rows, z image × group × part. With chunk < channels, partial sums over c
+// are written to y one after the other, for conv2d_sum. Cost: 18 N F P Q C / groups operations.
+// Without a bias, a buffer must be bound but is not read.
 
 struct Params {
   channels: u32, // of one group
@@ -20,8 +20,8 @@ struct Params {
   pad_h: u32,
   pad_w: u32,
   groups: u32,
-  biased: u32, // whether each filter has a number that is added to its outputs
-  chunk: u32, // channels that a part sums over
+  biased: u32, // whether each filter has a bias
+  chunk: u32, // channels per part of the sum
   first_z: u32,
 }
 
@@ -46,11 +46,11 @@ const AREA = 60u;
 const AREA_PITCH = 64u;
 const FETCHED = DEPTH * AREA_PITCH / THREADS;
 
-override PITCH = FILTERS / 4u + 1u; // vec4s from one step's filters to the next's
+override PITCH = FILTERS / 4u + 1u; // vec4s between the filters of two steps
 override LANES = THREADS / FILTERS; // threads that fetch one filter's weights
-override WEIGHTS = STEPS / LANES; // that each of them fetches, 18 at most
+override WEIGHTS = STEPS / LANES; // weights that each of them fetches, at most 18
 
-// [channel, r, s][filters]; at the end the shares' sums.
+// [channel, r, s][filters]; at the end the sums of the shares.
 var<workgroup> w_tile: array<vec4f, max(STEPS * PITCH, 4u * THREADS)>;
 var<workgroup> x_tile: array<f32, DEPTH * AREA_PITCH>; // [channel][row, column]
 
@@ -66,7 +66,7 @@ fn main(
   let z = params.first_z + workgroup.z;
   var layer = z; // image × groups + group
   var begin = 0u;
-  // A division takes long where it is not needed.
+  // A division is slow if it is not needed.
   if (params.chunk < params.channels) {
     let parts = (params.channels + params.chunk - 1u) / params.chunk;
     begin = z % parts * params.chunk;
@@ -78,8 +78,8 @@ fn main(
     filters_before = layer % params.groups * params.filters;
   }
 
-  // What this thread fetches: weights of one filter, and one place of the area in 8 channels.
-  // Reads past a buffer's end are harmless, and what is not to count is replaced by zeros.
+  // This thread's fetches: weights of one filter, and one position of the area in 8 channels. Reads
+  // past a buffer's end are harmless, and values that must not count are replaced by zeros.
   let my_filter = thread / LANES;
   let my_step = thread % LANES;
   let filter_row = filters_before + min(filter0 + my_filter, params.filters - 1u);
@@ -155,8 +155,7 @@ fn main(
     workgroupBarrier();
   }
 
-  // [share][4 filters][pixel]; a thread adds up the shares of 4 filters of a pixel, where there are
-  // as many as threads.
+  // [share][4 filters][pixel]; each active thread adds the shares of 4 filters of a pixel.
   let mine = share * (8u * FILTERS) + quad * 32u + strip * 4u;
   w_tile[mine] = sums0;
   w_tile[mine + 1u] = sums1;

@@ -1,10 +1,10 @@
 // loss[r] = log(sum over j of exp(x[r, j])) - x[r, target[r]], and probs[r, j] = softmax(x[r])[j].
 //
 // Reads x once: `lanes` neighbouring threads of a workgroup hold a row in registers, four values
-// HELD times each, and combine in trees; main_aligned does so where classes is a multiple of 4, by
-// vec4s. main_long takes the probs from softmax.wgsl, together with each chunk's maximum and sum
-// there, and has a workgroup a row. The loss comes from maximum and sum, so it is stable where a
-// probability rounds to 0. A target outside the classes gives NaN.
+// HELD times each, and combine in trees. main_aligned does the same with vec4s if classes is
+// divisible by 4. main_long uses the probs, maxima and sums of chunks from softmax.wgsl, with one
+// workgroup per row. The loss comes from maximum and sum, so it is stable even if a probability
+// rounds to 0. A target outside the classes gives NaN.
 
 struct Params {
   rows: u32,

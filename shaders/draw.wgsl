@@ -1,6 +1,6 @@
-// Shows a float image [height, width, channels] in 0..1 on a canvas of the same size: one
-// triangle over the canvas, one fragment a pixel. 1 channel is grey, 3 are RGB, 4 are RGBA (not
-// premultiplied; the canvas wants premultiplied). Values are clamped.
+// Draws a float image [height, width, channels] in 0..1 to a canvas of the same size: one triangle
+// over the canvas, one fragment per pixel. 1 channel is grey, 3 are RGB, 4 are RGBA (not
+// premultiplied; the canvas expects premultiplied). Values are clamped.
 
 struct Size {
   height: u32,

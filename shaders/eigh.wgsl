@@ -1,22 +1,22 @@
-// Eigenvalues of Hermitian matrices by Jacobi's method: rows and columns are turned in pairs until
-// what is beside the diagonal is 0 beside what is on it. The matrix is the first n columns of w, of
-// [n, columns]; what stands behind it is turned as its rows are: of the identity, the conjugated
-// eigenvectors come, as rows. Its elements are about 1 at most.
+// Eigenvalues of Hermitian matrices by Jacobi's method: pairs of rows and columns are rotated until
+// the elements off the diagonal are negligible. The matrix is the first n columns of w [n,
+// columns]. The columns after it are rotated like its rows, so an identity becomes the conjugated
+// eigenvectors, as rows. Elements should be at most about 1.
 //
-// A round turns pairs of rows that have none in common, and then the same columns. A workgroup does
-// both for a whole matrix, in all rounds and sweeps; for large matrices there is turn_blocks.wgsl. A
-// sweep in which nothing was turned is the last.
+// A round rotates disjoint pairs of rows, and then the same columns. One workgroup does all rounds
+// and sweeps of a matrix; turn_blocks.wgsl is for large matrices. The last sweep is the one without
+// a rotation.
 
 struct Params {
   matrices: u32,
   n: u32,
   columns: u32,
-  sweeps: u32, // at most
-  lanes: u32, // threads of a pair of rows: a power of two, at most THREADS
+  sweeps: u32, // maximum
+  lanes: u32, // threads per pair of rows: a power of two, at most THREADS
 }
 
 @group(0) @binding(0) var<storage, read_write> w: array<Number>;
-// Of each matrix in each sweep, whether something was turned; zeros at first.
+// For each matrix and sweep, whether anything was rotated; initially zeros.
 @group(0) @binding(1) var<storage, read_write> turned: array<atomic<u32>>;
 @group(0) @binding(2) var<storage, read_write> rotations: array<Number>; // two of each pair
 @group(0) @binding(3) var<storage, read> scales: array<f32>;
@@ -28,7 +28,7 @@ struct Params {
 //#include lib/rotations.wgsl
 
 const THREADS = 256u;
-const NEAR = 6e-8; // what counts as 0 beside the numbers on the diagonal, and beside 1
+const NEAR = 6e-8; // negligible relative to the diagonal, and to 1
 
 var<workgroup> counts: array<vec2f, THREADS>;
 var<workgroup> is_busy: u32;
@@ -52,9 +52,9 @@ fn turn_rows(matrix: u32, round: u32, sweep: u32, first: u32, thread: u32) {
       rotation = rotation_of(a, b, product);
     }
   }
-  storageBarrier(); // all have read what is turned now
+  storageBarrier(); // all threads have read the elements before they change
   if (is_turned) {
-    // Of the adjoint matrix, which stands on the left.
+    // The adjoint matrix, which is on the left.
     let left = Rotation(conjugate(rotation.s), conjugate(rotation.t));
     for (var i = lane; i < params.columns; i += params.lanes) {
       let one = w[p + i];
@@ -122,8 +122,8 @@ fn main_turn(
   }
 }
 
-// In rising order, values = the diagonal times the matrix's scale, vectors = what stands behind the
-// rows, conjugated and of length 1: an eigenvector a row.
+// In ascending order, values = the diagonal times the matrix's scale, vectors = the rest of the
+// rows, conjugated and scaled to length 1: one eigenvector per row.
 @compute @workgroup_size(THREADS)
 fn main_order(
   @builtin(workgroup_id) group: vec3u,

@@ -6,7 +6,7 @@ struct Params {
   rows: u32,     // of y
   elements: u32, // of a row
   entries: u32,  // rows of weight
-  missing: u32,  // the bits that stand for a row that is not there
+  missing: u32,  // the bits of a row whose index is out of range
 }
 
 @group(0) @binding(0) var<storage, read> indices: array<i32>;

@@ -1,15 +1,15 @@
-// One pass of the discrete Fourier transform along the middle axis of x, which is [outer, n, inner]
-// complex numbers. A line of n is transformed by passes of `points` each, whose product is n, in
-// Stockham's order, which sorts as it goes (https://doi.org/10.1109/SC.2008.5213922): with
-// s = n / points and `before` the product of the passes before this one, the j-th transform of the
-// line, j < s, takes
-//   v[r] = x[j + r s] exp(sign 2πi (j % before) r / (before points))
-// and writes its k-th result to y[j / before × before points + j % before + k before].
+// One pass of the discrete Fourier transform along the middle axis of complex x [outer, n, inner].
 //
-// A workgroup does `together` neighbouring transforms in its memory, by steps of radix 2, 3, 4, 5,
-// 7 or 8, which are of the same form again. There, transforms lie one behind the other where they
-// are whole rows; else they are interleaved, and a thread keeps to one of them, so that neighbouring
-// threads read and write neighbours. A pass reads x and writes y once.
+// A line of n is transformed by passes of `points` each, whose product is n, in Stockham's
+// self-sorting order (https://doi.org/10.1109/SC.2008.5213922). Let s = n / points, and `before`
+// the product of the earlier passes. The j-th transform of the line, j < s, reads v[r] = x[j + r s]
+// exp(sign 2πi (j % before) r / (before points)) and writes its k-th result to y[j / before ×
+// before points + j % before + k before].
+//
+// A workgroup does `together` neighbouring transforms in its memory, in steps of radix 2, 3, 4, 5,
+// 7 or 8 of the same form. Transforms of whole rows are stored there one after the other. Others
+// are interleaved, and a thread stays with one of them, so that neighbouring threads access
+// neighbouring elements. A pass reads x and writes y once.
 
 struct Params {
   outer: u32,
@@ -20,7 +20,7 @@ struct Params {
   radices: u32, // of the steps, four bits each, the first one lowest
   together: u32, // a power of two, at most THREADS; × points at most ROOM
   sign: f32, // -1 forward, 1 backward
-  scale: f32, // the results are multiplied by it
+  scale: f32, // factor of the results
 }
 
 @group(0) @binding(0) var<storage, read> x: array<vec2f>;
@@ -34,7 +34,7 @@ const ROOM = 1024u;
 
 var<workgroup> work: array<vec2f, 2u * ROOM>; // a step reads one half and writes the other
 
-// Where a step reads and writes in `work`, its first value and from one to the next.
+// Positions in `work` that a step reads and writes: the first value, and the distance to the next.
 struct Place {
   read: u32,
   read_step: u32,
@@ -174,15 +174,15 @@ fn step_of(radix: u32, place: Place, w: vec2f) {
   }
 }
 
-// Where the numbers of a transform are.
+// Positions of a transform's numbers.
 struct Line {
   is_there: bool,
   j: u32,
-  begin: u32, // of the line of n, which steps by `inner`
+  begin: u32, // in the line of n, with steps of `inner`
 }
 
 fn line_of(transform: u32) -> Line {
-  let transforms = params.n / params.points; // of a line
+  let transforms = params.n / params.points; // per line
   let rest = transform / params.inner;
   return Line(
     transform < params.outer * transforms * params.inner, rest % transforms,
@@ -203,7 +203,7 @@ fn main(
   let first = (group.y * groups.x + group.x) * together;
   let size = params.outer * params.n * inner;
   let are_rows = points == params.n && inner == 1u;
-  // Of interleaved transforms, a thread's own, and its first point.
+  // For interleaved transforms: the thread's own one, and its first point.
   let shift = firstTrailingBit(together);
   let own = thread & (together - 1u);
   let start = thread >> shift;
@@ -246,7 +246,7 @@ fn main(
     done *= radix;
   }
   workgroupBarrier();
-  if (before == 1u && inner == 1u) { // results of transforms one behind the other are neighbours
+  if (before == 1u && inner == 1u) { // results of consecutive transforms are neighbours
     for (var i = thread; i < held; i += THREADS) {
       if (first * points + i < size) {
         let at = select(i % points * together + i / points, i, are_rows);

@@ -1,19 +1,19 @@
-// The parts of a transform of any length n as a convolution (L. Bluestein,
-// https://doi.org/10.1109/TAU.1970.1162132): as jk = (j² + k² - (k - j)²) / 2, with the chirp
-// c[j] = exp(sign πi j² / n),
-//   Σ x[j] exp(sign 2πi jk / n) = c[k] Σ x[j] c[j] conj c[k - j].
-// The convolution is that of rows padded to a length that has a quick transform, 2n - 1 at least.
-// The lines of n are those along the middle axis of [outer, n, inner] complex numbers. One complex
-// number a thread.
+// Parts of a transform of any length n as a convolution (L. Bluestein,
+// https://doi.org/10.1109/TAU.1970.1162132).
+//
+// Since jk = (j² + k² - (k - j)²) / 2, with the chirp c[j] = exp(sign πi j² / n): Σ x[j] exp(sign
+// 2πi jk / n) = c[k] Σ x[j] c[j] conj c[k - j]. Rows are padded to at least 2n - 1, a length with a
+// fast transform, and convolved. The lines of n are along the middle axis of [outer, n, inner]
+// complex numbers. One complex number per thread.
 
 struct Params {
   n: u32,
   inner: u32,
   padded: u32, // complex numbers of a padded row
-  rows: u32, // that are padded
-  first: u32, // of all lines, the one that is the first row
+  rows: u32, // number of padded rows
+  first: u32, // index of the first row among all lines
   sign: f32,
-  scale: f32, // main_unpad multiplies by it
+  scale: f32, // factor in main_unpad
 }
 
 @group(0) @binding(0) var<storage, read> x: array<vec2f>;
@@ -25,8 +25,8 @@ struct Params {
 
 const THREADS = 256u;
 
-// j² % m for j < m < 2^29, three bits of j at a time where a word cannot hold the square. Rows of
-// more numbers, padded, would not fit any buffer.
+// j² % m for j < m < 2^29, three bits of j at a time if a word cannot hold the square. Longer rows,
+// padded, would not fit any buffer.
 fn square_modulo(j: u32, m: u32) -> u32 {
   if (j < 65536u) {
     return j * j % m;
@@ -43,13 +43,13 @@ fn chirp(j: u32, sign: f32) -> vec2f {
   return turn(square_modulo(j, 2u * params.n), 2u * params.n, sign);
 }
 
-// Where the j-th number of a row is in the whole.
+// Position of the j-th number of a row in the array.
 fn place(row: u32, j: u32) -> u32 {
   let line = params.first + row;
   return (line / params.inner * params.n + j) * params.inner + line % params.inner;
 }
 
-// y[i] = conj c[±i], for the one row that the others are convolved with.
+// y[i] = conj c[±i], for the one row with which the others are convolved.
 @compute @workgroup_size(THREADS)
 fn main_chirp(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) groups: vec3u) {
   let i = index(id, groups);

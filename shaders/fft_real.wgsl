@@ -1,15 +1,15 @@
-// What makes transforms of real rows of n numbers out of complex ones; their spectrum's other half
-// is the conjugate of the first n / 2 + 1 numbers. One complex number a thread.
+// Conversion between transforms of real rows of n numbers and complex ones. The second half of
+// their spectrum is the conjugate of the first n / 2 + 1 numbers. One complex number per thread.
 //
-// A row of even length is a complex row z of h = n / 2 numbers, as it lies: with w = exp(-2πi / n)
-// and Z the transform of z, that of the row is
-//   X[k] = (Z[k] + conj Z[h - k]) / 2 - i w^k (Z[k] - conj Z[h - k]) / 2,
-// and 2 Z[k] = X[k] + conj X[h - k] + i w^-k (X[k] - conj X[h - k]) leads back.
+// A row of even length, read as it is, is a complex row z of h = n / 2 numbers. With w = exp(-2πi /
+// n) and Z the transform of z, the row's transform is X[k] = (Z[k] + conj Z[h - k]) / 2 - i w^k
+// (Z[k] - conj Z[h - k]) / 2. Backwards, 2 Z[k] = X[k] + conj X[h - k] + i w^-k (X[k] - conj X[h -
+// k]).
 
 struct Params {
-  n: u32, // real numbers of a row
+  n: u32, // real numbers per row
   rows: u32,
-  scale: f32, // main_split multiplies by it
+  scale: f32, // factor in main_split
 }
 
 @group(0) @binding(0) var<storage, read> x: array<vec2f>;
@@ -22,7 +22,7 @@ struct Params {
 
 const THREADS = 256u;
 
-// Which of rows of `length` complex numbers a thread takes: row and column.
+// A thread's row and column among rows of `length` complex numbers.
 fn place(id: vec3u, groups: vec3u, length: u32) -> vec2u {
   let i = index(id, groups);
   return vec2u(i / length, i % length);
@@ -32,14 +32,14 @@ fn conjugate(v: vec2f) -> vec2f {
   return vec2f(v.x, -v.y);
 }
 
-// X[k] of a row, whose first number is real, and the last one too where n is even: what else is
-// there does not count.
+// X[k] of a row. Its first number is real, and the last one if n is even, so their imaginary parts
+// are ignored.
 fn spectrum(row: u32, k: u32) -> vec2f {
   let value = x[row * (params.n / 2u + 1u) + k];
   return select(value, vec2f(value.x, 0.0), k == 0u || 2u * k == params.n);
 }
 
-// Even n: X = y of Z = x.
+// Even n: Z = x becomes X = y.
 @compute @workgroup_size(THREADS)
 fn main_split(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) groups: vec3u) {
   let h = params.n / 2u;
@@ -53,7 +53,7 @@ fn main_split(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups)
   }
 }
 
-// Even n: 2 Z = y of X = x.
+// Even n: X = x becomes 2 Z = y.
 @compute @workgroup_size(THREADS)
 fn main_merge(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) groups: vec3u) {
   let h = params.n / 2u;
@@ -66,7 +66,7 @@ fn main_merge(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups)
   }
 }
 
-// Odd n: y = the numbers of real rows, as complex ones.
+// Odd n: y = the numbers of real rows as complex numbers.
 @compute @workgroup_size(THREADS)
 fn main_widen(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) groups: vec3u) {
   let at = place(id, groups, params.n);

@@ -1,5 +1,5 @@
-// y[i] = value for i < n. One vec4 a thread: writes 4n bytes. A last vec4 that reaches
-// past n keeps what lies there.
+// y[i] = value for i < n. One vec4 per thread: writes 4n bytes. Words past n in the last vec4 keep
+// their value.
 
 struct Params {
   n: u32,    // elements

@@ -1,19 +1,17 @@
 // C = f(alpha A B + bias + beta C) + residual for row-major C and any strides of A and B, batched.
-// With HALVES, B or both A and B are of float16, and the bias and the residual may be; sums are of
-// float32.
+// With HALVES, B or both A and B are float16, and bias and residual may be. Sums are float32.
 //
-// A workgroup makes a SIDE × SIDE tile of C from strips of A and B, DEPTH steps of k at a time
-// through workgroup memory; while it multiplies, its loads of the next strips are under way. A
-// thread keeps 8 × 8 sums in registers (TALL: 16 × 8) as outer products of vec4s. With SLICES,
-// as many sets of threads share the steps of k and add up in the end: more threads for the same
-// tile. 2mnk operations; A is read n/SIDE times and B m/SIDE times.
+// A workgroup computes a SIDE × SIDE tile of C from strips of A and B, DEPTH steps of k at a time
+// through workgroup memory. It loads the next strips while it multiplies. A thread holds 8 × 8 sums
+// in registers (TALL: 16 × 8) and adds outer products of vec4s. With SLICES, several sets of
+// threads share the steps of k and add their sums at the end, for more threads per tile. Cost: 2mnk
+// operations; A is read n/SIDE times and B m/SIDE times.
 //
 // A vec4 in workgroup memory holds rows (or columns) that are SIDE/4 apart, so that neighbouring
-// threads load and store neighbours whatever the strides are. Rows and columns past the end are
-// loaded as they come, since nothing of theirs is stored; steps of k past the end are zeros.
-// Tiles are numbered along one index over a folded grid, eight rows of tiles at a time to share
-// the cache; z is the batch, times the pieces of length chunk that k is cut into where the
-// products of those go to gemm_sum.wgsl.
+// threads access neighbouring elements for any strides. Rows and columns past the end are loaded
+// unchecked, since their results are not stored. Steps of k past the end are zeros. Tiles have one
+// index over a folded grid, eight rows of tiles at a time to share the cache. z is the batch, times
+// the parts of length chunk into which k is divided for gemm_sum.wgsl.
 
 struct Params {
   m: u32,
@@ -26,11 +24,11 @@ struct Params {
   c_row: u32,
   a_batch: u32, // elements from one matrix of the batch to the next
   b_batch: u32,
-  c_batch: u32, // from one piece to the next
+  c_batch: u32, // from one part to the next
   first: u32, // of z
   chunk: u32,
-  // 1: a bias of n elements to every row, 2: the residual, as C lies; of float16 are 16: the bias,
-  // 32: the residual
+  // bits: 1 a bias of n elements for every row, 2 the residual, with C's layout; float16 are 16 the
+  // bias, 32 the residual
   added: u32,
   alpha: f32,
   beta: f32, // 0: C is not read
@@ -50,10 +48,10 @@ override DEPTH: u32 = 16u;
 override TALL: bool = false;
 override WIDE: bool = true;
 override SLICES: u32 = 1u;
-override HALVES: u32 = 0u; // of float16 are: 0 none, 1 B, 2 A and B
+override HALVES: u32 = 0u; // which operands are float16: 0 none, 1 B, 2 A and B
 
 override QUARTER = SIDE / 4u;
-override PITCH = QUARTER + 1u; // odd, so that writes along k spread over the banks
+override PITCH = QUARTER + 1u; // odd, so that writes along k use all banks
 override ACROSS = select(SIDE / 4u, SIDE / 8u, WIDE); // threads along a row of the tile
 override DOWN = select(SIDE / 8u, SIDE / 16u, TALL);
 override THREADS = ACROSS * DOWN * SLICES;
@@ -66,7 +64,7 @@ fn are_halves(bit: u32) -> bool {
   return HALVES > 0u && (params.added & bit) != 0u;
 }
 
-// Halves at places that are an even number apart, the first at `at`, from the words that hold them.
+// Halves with even distances, the first at `at`, from the words that hold them.
 fn halves_of(words: vec4u, at: u32) -> vec4f {
   let bits = words >> vec4u(16u * (at & 1u));
   return vec4f(
@@ -75,8 +73,8 @@ fn halves_of(words: vec4u, at: u32) -> vec4f {
   );
 }
 
-// The words that hold four elements, and below these: what is loaded is not touched before it is
-// stored in the tile, for that would wait for the memory.
+// The words that hold four elements, and the elements below. Loaded words are used only when they
+// are stored in the tile, since an earlier use would wait for the memory.
 fn a_words(at: u32) -> vec4u {
   let step = QUARTER * params.a_row;
   if (HALVES > 1u) {
@@ -163,7 +161,7 @@ fn store_block(row: u32, column: u32, sums: mat4x4f, base: u32) {
   }
 }
 
-// A slice's sums, by way of workgroup memory: put by one slice, taken by the first.
+// Passes a slice's sums through workgroup memory: one slice writes them, the first reads them.
 fn put(at: u32, upper: mat4x4f, lower: mat4x4f) {
   for (var i = 0u; i < 4u; i++) {
     a_tile[at + i * ACROSS * DOWN] = upper[i];
@@ -204,11 +202,11 @@ fn main(
   let begin = layer % pieces * params.chunk;
   let end = min(params.k, begin + params.chunk);
 
-  // What a thread loads: threads walk along the direction in which memory is contiguous.
+  // A thread's loads: threads walk along the contiguous direction of memory.
   let a_along_k = params.a_col == 1u;
   let a_line = select(thread % QUARTER, thread / DEPTH, a_along_k);
   let a_depth = select(thread / QUARTER, thread % DEPTH, a_along_k);
-  let a_lines = select(0u, THREADS / DEPTH, a_along_k); // from one of its loads to the next
+  let a_lines = select(0u, THREADS / DEPTH, a_along_k); // between two of its loads
   let a_depths = select(THREADS / QUARTER, 0u, a_along_k);
   let a_slot = a_depth * PITCH + a_line;
   let a_slots = a_depths * PITCH + a_lines;
@@ -263,7 +261,7 @@ fn main(
     }
   }
   for (var k0 = begin; k0 < end; k0 += DEPTH) {
-    // Not in the loads, which would have to be waited for; without a branch it is quicker.
+    // Not during the loads, which would then have to be waited for. Without a branch it is faster.
     let left = end - k0;
     a0 = select(vec4u(), a0, a_depth < left);
     b0 = select(vec4u(), b0, b_depth < left);

@@ -1,9 +1,9 @@
 // C = f(alpha A B + bias) + beta C, row-major and contiguous, float16 in memory and float32 sums.
 //
-// Works on devices without shader-f16: two halves are read from and written to one u32. A
-// workgroup of 16 × 16 threads makes a 32 × 32 tile of the product in registers, 16 steps of k
-// at a time through workgroup memory. A word of C holds two neighbours that two threads make: each
-// sets its own half by an atomic xor, so n may be odd. 2mnk operations.
+// Works on devices without shader-f16: two halves are read from and written to one u32. A workgroup
+// of 16 × 16 threads computes a 32 × 32 tile of the product in registers, 16 steps of k at a time
+// through workgroup memory. Two threads compute the two halves of a word of C. Each sets its half
+// by an atomic xor, so n may be odd. Cost: 2mnk operations.
 
 @group(0) @binding(0) var<storage, read> a: array<u32>;
 @group(0) @binding(1) var<storage, read> b: array<u32>;

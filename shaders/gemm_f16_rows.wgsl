@@ -1,10 +1,10 @@
-// C = f(alpha A B + bias) + beta C for few rows, row-major and contiguous, float16 in memory and float32
-// sums; n a multiple of 8.
+// C = f(alpha A B + bias) + beta C for few rows, row-major and contiguous, float16 in memory and
+// float32 sums; n a multiple of 8.
 //
-// Works on devices without shader-f16. A workgroup makes one row or four by 32 columns of C: 4
-// threads side by side read 8 columns each of a row of B, and 64 such teams share the steps of k;
-// their sums are added in workgroup memory at the end. Reads B m / ROWS times: bound by memory
-// where m is small.
+// Works on devices without shader-f16. A workgroup computes one row or four by 32 columns of C. 4
+// adjacent threads read 8 columns each of a row of B. 64 such teams share the steps of k, and their
+// sums are added in workgroup memory at the end. Reads B m / ROWS times, so it is limited by memory
+// bandwidth if m is small.
 
 @group(0) @binding(0) var<storage, read> a: array<u32>; // two halves each
 @group(0) @binding(1) var<storage, read> b: array<vec4u>; // eight
@@ -15,9 +15,9 @@
 //#include lib/gemm_f16_params.wgsl
 //#include lib/halves.wgsl
 
-override ROWS: u32 = 4u; // of a workgroup: 1 or 4
+override ROWS: u32 = 4u; // per workgroup: 1 or 4
 const COLUMNS = 32u;
-const ACROSS = 4u; // threads side by side
+const ACROSS = 4u; // adjacent threads
 const TEAMS = 64u;
 const THREADS = 256u;
 
@@ -27,7 +27,7 @@ fn half_at(i: u32) -> f32 {
   return half_of(a[i >> 1u], i);
 }
 
-// A step of as many rows as there are.
+// A step of all available rows.
 fn column_of_a(rows: vec4u, step: u32) -> vec4f {
   if (ROWS == 1u) {
     return vec4f(half_at(rows.x + step), 0.0, 0.0, 0.0);
@@ -40,7 +40,7 @@ fn column_of_a(rows: vec4u, step: u32) -> vec4f {
   );
 }
 
-// Four rows' sums of four columns, and one more step of k.
+// Adds one more step of k to four rows' sums of four columns.
 fn add(sums: mat4x4f, rows: vec4f, bits: vec2u) -> mat4x4f {
   let columns = widened(bits);
   return mat4x4f(
@@ -51,8 +51,8 @@ fn add(sums: mat4x4f, rows: vec4f, bits: vec2u) -> mat4x4f {
   );
 }
 
-// Adds up the teams' sums of a row and writes it: each of 64 threads adds 8 teams' of four
-// columns, then each of 16 threads the eight results of two columns.
+// Adds the teams' sums of a row and writes it: each of 64 threads adds 8 teams' sums of four
+// columns, then each of 16 threads adds the eight results of two columns.
 fn write(low: vec4f, high: vec4f, thread: u32, row: u32, column0: u32) {
   partial[2u * thread] = low;
   partial[2u * thread + 1u] = high;
@@ -117,13 +117,13 @@ fn main(
   let inside = min(column0 / 8u + thread % ACROSS, width - 1u);
   let at = group.z * (params.b_batch / 8u) + inside;
   c_first = group.z * params.c_batch;
-  let last = params.m - 1u; // rows beyond the edge are replaced by the last one
+  let last = params.m - 1u; // rows past the end are replaced by the last one
   let first = vec4u(group.z * params.a_batch);
   let rows = first + min(vec4u(row0) + vec4u(0u, 1u, 2u, 3u), vec4u(last)) * params.k;
   var low = mat4x4f();
   var high = mat4x4f();
   var step = thread / ACROSS;
-  for (; step + 3u * TEAMS < params.k; step += 4u * TEAMS) { // four reads under way at a time
+  for (; step + 3u * TEAMS < params.k; step += 4u * TEAMS) { // four reads in flight at a time
     let b0 = b[step * width + at];
     let b1 = b[(step + TEAMS) * width + at];
     let b2 = b[(step + 2u * TEAMS) * width + at];

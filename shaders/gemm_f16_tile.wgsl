@@ -1,11 +1,12 @@
-// C = f(alpha A B + bias) + beta C, row-major and contiguous, float16 in memory and float32 sums; rows of
-// whole vec4u, that is n and k multiples of 8 or rows padded to such (A's with zeros).
+// C = f(alpha A B + bias) + beta C, row-major and contiguous, float16 in memory and float32 sums.
+// Rows are whole vec4us: n and k are multiples of 8, or rows are padded to such lengths (A's with
+// zeros).
 //
-// Works on devices without shader-f16. A workgroup of 128 threads makes a 128 × 128 tile of C, 16
-// steps of k at a time: the tiles of A, transposed, and of B are unpacked to float32 in workgroup
-// memory, while the next ones are already being read from memory. A thread makes 16 rows by 8
-// columns, as 4 × 4 blocks of sums in registers. 2mnk operations, nearly all of them FMAs; A is
-// read n / 128 times, B m / 128 times.
+// Works on devices without shader-f16. A workgroup of 128 threads computes a 128 × 128 tile of C,
+// 16 steps of k at a time. The tiles of A, transposed, and of B are unpacked to float32 in
+// workgroup memory, while the next ones are being read. A thread computes 16 rows by 8 columns, as
+// 4 × 4 blocks of sums in registers. Cost: 2mnk operations, almost all FMAs; A is read n / 128
+// times, B m / 128 times.
 
 @group(0) @binding(0) var<storage, read> a: array<vec4u>; // eight halves each
 @group(0) @binding(1) var<storage, read> b: array<vec4u>;
@@ -21,13 +22,13 @@ const ROWS = 128u; // of the tile of C
 const COLUMNS = 128u;
 const DEPTH = 16u;
 const THREADS = 128u;
-const A_PITCH = 132u; // padded, so that what threads store together lies in different banks
+const A_PITCH = 132u; // padded, so that threads store to different banks at the same time
 const B_PITCH = 32u; // in vec4f
 
 var<workgroup> a_tile: array<f32, DEPTH * A_PITCH>; // [k][row]
 var<workgroup> b_tile: array<vec4f, DEPTH * B_PITCH>; // [k][column / 4]
 
-// A 4 × 4 block of sums, a row of it in each vector, and one more step.
+// Adds one more step to a 4 × 4 block of sums, with one row per vector.
 fn step(sums: mat4x4f, rows: vec4f, columns: vec4f) -> mat4x4f {
   return mat4x4f(
     fma(rows.xxxx, columns, sums[0]),
@@ -85,8 +86,8 @@ fn main(
   let column0 = tile.column;
   c_first = group.z * (params.c_batch / 4u);
 
-  // What this thread brings into workgroup memory: 8 steps of two rows of A, and 8 columns of two
-  // rows of B. Rows and columns beyond the edge are replaced by the last ones.
+  // This thread's part of the tiles: 8 steps of two rows of A, and 8 columns of two rows of B. Rows
+  // and columns past the end are replaced by the last ones.
   let a_width = (params.k + 7u) / 8u;
   let b_width = (params.n + 7u) / 8u;
   let a_row = thread / 2u;
@@ -106,8 +107,8 @@ fn main(
   var next_b0 = b[b_at0];
   var next_b1 = b[b_at1];
 
-  let x = thread % 16u; // columns 4x to 4x + 3, and those 64 further
-  let y = thread / 16u; // rows 4y to 4y + 3, and those 32, 64 and 96 further
+  let x = thread % 16u; // columns 4x to 4x + 3, and the same plus 64
+  let y = thread / 16u; // rows 4y to 4y + 3, and the same plus 32, 64 and 96
   var sums00 = mat4x4f();
   var sums01 = mat4x4f();
   var sums10 = mat4x4f();
@@ -118,16 +119,16 @@ fn main(
   var sums31 = mat4x4f();
 
   for (var k0 = 0u; k0 < params.k; k0 += DEPTH) {
-    // Masked here and not where it is read, for that would wait for the memory.
-    if (k0 + DEPTH > params.k) { // what lies behind k counts as zero
+    // Masked here rather than after the read, which would wait for the memory.
+    if (k0 + DEPTH > params.k) { // k past the end counts as zero
       let inside = k0 / 8u + a_column < a_width;
       next_a0 = select(vec4u(), next_a0, inside);
       next_a1 = select(vec4u(), next_a1, inside);
       next_b0 = select(vec4u(), next_b0, k0 + b_row < params.k);
       next_b1 = select(vec4u(), next_b1, k0 + b_row + 8u < params.k);
     }
-    // Indices of workgroup memory are written out here: inside a function, the compiler would not
-    // see that they are in bounds, and clamp them.
+    // Indices of workgroup memory are written out here. In a function, the compiler would not see
+    // that they are in bounds, and clamp them.
     let a0_0 = unpack2x16float(next_a0.x);
     let a0_1 = unpack2x16float(next_a0.y);
     let a0_2 = unpack2x16float(next_a0.z);
@@ -159,7 +160,7 @@ fn main(
     b_tile[b_to1 + 1u] = widened(next_b1.zw);
     workgroupBarrier();
     let k1 = k0 + DEPTH;
-    if (k1 < params.k) { // the next tiles come while these are multiplied
+    if (k1 < params.k) { // the next tiles load during the multiplication
       next_a0 = a[a_at0 + k1 / 8u];
       next_a1 = a[a_at1 + k1 / 8u];
       next_b0 = b[b_at0 + k1 * b_width];

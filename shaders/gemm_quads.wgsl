@@ -1,13 +1,13 @@
-// C = f(alpha A B + bias + beta C) + residual as gemm.wgsl has it, for float32 matrices whose lines
-// are whole vec4s: each of A and B lies along its rows or its columns, their distances, n and c_row
-// are multiples of 4, and k is one of DEPTH.
+// C = f(alpha A B + bias + beta C) + residual as in gemm.wgsl, for float32 matrices with line
+// lengths divisible by 4. Each of A and B is contiguous along its rows or its columns. Its line
+// strides, n and c_row are multiples of 4, and k is a multiple of DEPTH.
 //
-// A workgroup of ACROSS × DOWN threads makes 8 DOWN rows of C and 4 ACROSS QUADS columns; a thread
-// keeps two vec4s of rows by QUADS of columns. Strips of both go through workgroup memory with k as
-// the slow index, four rows or columns to a vec4; the next strip's loads are under way meanwhile. The
-// steps of a strip are written out, and each sum is a variable of its own: a loop, or matrices of sums,
-// take 15 % longer on an NVIDIA H200. Lines past the end are loaded as the last one, since nothing of
-// theirs is stored.
+// A workgroup of ACROSS × DOWN threads computes 8 DOWN rows of C and 4 ACROSS QUADS columns. A
+// thread holds two vec4s of rows by QUADS of columns. Strips of both operands go through workgroup
+// memory with k as the slow index, four rows or columns per vec4, while the next strips load. The
+// steps of a strip are unrolled, and each sum is a separate variable: a loop, or matrices of sums,
+// take 15 % longer on an NVIDIA H200. Lines past the end are loaded as the last one, since their
+// results are not stored.
 
 struct Params {
   m: u32,
@@ -18,10 +18,10 @@ struct Params {
   c_row: u32,
   a_batch: u32, // vec4s from one matrix of the batch to the next
   b_batch: u32,
-  c_batch: u32, // from one piece to the next
+  c_batch: u32, // from one part to the next
   first: u32, // of z
   chunk: u32, // a multiple of DEPTH
-  added: u32, // 1: a bias of n elements to every row, 2: the residual, as C lies
+  added: u32, // bits: 1 a bias of n elements for every row, 2 the residual, with C's layout
   alpha: f32,
   beta: f32, // 0: C is not read
 }
@@ -36,8 +36,8 @@ struct Params {
 //#include lib/activation.wgsl
 //#include lib/tiles.wgsl
 
-override A_ALONG: bool = true; // A lies along its rows, and so along k
-override B_ALONG: bool = false; // B lies along its columns
+override A_ALONG: bool = true; // A is contiguous along its rows, and so along k
+override B_ALONG: bool = false; // B is contiguous along its columns
 override DOWN: u32 = 16u; // 16 or 8
 override QUADS: u32 = 4u; // 2, 3 or 4
 
@@ -46,7 +46,7 @@ const DEPTH = 16u;
 override THREADS = ACROSS * DOWN;
 override A_LINES = 2u * DOWN; // vec4s
 override B_LINES = ACROSS * QUADS;
-override A_PITCH = A_LINES + 1u; // so that what is stored across the lines spreads over the banks
+override A_PITCH = A_LINES + 1u; // so that stores across lines use all banks
 override B_PITCH = B_LINES + 1u;
 override ROWS = 4u * A_LINES; // of the tile
 override COLUMNS = 4u * B_LINES;
@@ -55,7 +55,7 @@ override B_LOADS = B_LINES * DEPTH / THREADS; // vec4s of B that a thread loads:
 var<workgroup> a_tile: array<vec4f, DEPTH * A_PITCH>;
 var<workgroup> b_tile: array<vec4f, DEPTH * B_PITCH>;
 
-// Of a load along k: its line, and the vec4 of steps.
+// The line and the vec4 of steps of a load along k.
 fn place_along(load: u32) -> vec2u {
   return vec2u(load / 4u, load % 4u);
 }
@@ -155,7 +155,7 @@ fn main(
 
   let x = thread % ACROSS;
   let y = thread / ACROSS;
-  // From one strip to the next, and to the first.
+  // Distances between strips, and to the first.
   let a_step = select(DEPTH * params.a_line, DEPTH / 4u, A_ALONG);
   let b_step = select(DEPTH * params.b_line, DEPTH / 4u, B_ALONG);
   let a_begin = layer / pieces * params.a_batch + begin / DEPTH * a_step;

@@ -1,8 +1,9 @@
-// The second half of a matrix product whose k was cut into pieces: C = f(alpha P + bias + beta C)
-// + residual, where P is the sum of the pieces' products.
+// The second half of a matrix product with a divided k: C = f(alpha P + bias + beta C) + residual,
+// where P is the sum of the partial products.
 //
-// The products of a matrix lie one after the other, each m by n and contiguous. PARTS threads
-// share the pieces of one element and add up in workgroup memory. Reads 4mn bytes a piece.
+// The partial products of a matrix are stored one after the other, each contiguous [m, n]. PARTS
+// threads share the partial products of one element and add up in workgroup memory. Reads 4mn bytes
+// per part.
 
 struct Params {
   m: u32,
@@ -10,8 +11,8 @@ struct Params {
   pieces: u32,
   c_row: u32, // elements from C(i, j) to C(i + 1, j)
   c_batch: u32, // elements from one matrix of the batch to the next
-  // 1: a bias of n elements to every row, 2: the residual, as C lies; of float16 are 16: the bias,
-  // 32: the residual
+  // bits: 1 a bias of n elements for every row, 2 the residual, with C's layout; float16 are 16 the
+  // bias, 32 the residual
   added: u32,
   function: u32, // f: 0 none, 1 relu, 2 gelu, 3 silu, 4 gelu_erf
   alpha: f32,

@@ -1,14 +1,14 @@
-// C = alpha A B + beta C where C has at most 4 rows or at most 4 columns, batched: vectors times
-// a matrix, whose memory is read once. The bound is the memory's speed.
+// C = alpha A B + beta C if C has at most 4 rows or at most 4 columns, batched: vectors times a
+// matrix, which is read once. It is limited by memory bandwidth.
 //
-// A line is the part of the matrix that makes one element of C with one vector: a column of B
-// where C has few rows, a row of A where it has few columns. A thread sums 4 lines by VECTORS
-// vectors over its share of k; LANES threads stand side by side along lines, the others share
-// k and add up in workgroup memory. LANES = 1 is for lines that are contiguous along k, more for
-// neighbouring lines that are neighbours in memory; there QUADS reads four of them as a vec4,
-// where all strides are multiples of 4. The grid's x are blocks of lines, y pieces of k of length
-// chunk (one piece unless the sums go to gemm_sum.wgsl), z the batch. With MIXED, any operand but C
-// may be of float16, as `added` says; sums are of float32.
+// A line is the part of the matrix that gives one element of C for one vector: a column of B if C
+// has few rows, a row of A if it has few columns. A thread sums 4 lines by VECTORS vectors over its
+// share of k. LANES adjacent threads work along lines; the others share k and add up in workgroup
+// memory. LANES = 1 is for lines that are contiguous along k. More lanes are for lines that are
+// neighbours in memory. There, QUADS reads four of them as a vec4, if all strides are multiples of
+// 4. The grid's x is blocks of lines, y the parts of k of length chunk (one part without
+// gemm_sum.wgsl), z the batch. With MIXED, any operand but C may be float16, as `added` says. Sums
+// are float32.
 
 struct Params {
   lines: u32,
@@ -24,8 +24,8 @@ struct Params {
   v_batch: u32,
   c_batch: u32,
   chunk: u32,
-  // 1: a bias for each line, 2: for each vector, 4: the residual, as C lies; of float16 are 8: the
-  // matrix, 16: the vectors, 32: the bias, 64: the residual
+  // bits: 1 a bias for each line, 2 for each vector, 4 the residual, with C's layout; float16 are 8
+  // the matrix, 16 the vectors, 32 the bias, 64 the residual
   added: u32,
   alpha: f32,
   beta: f32,
@@ -42,12 +42,12 @@ struct Params {
 //#include lib/halves.wgsl
 
 override LANES: u32 = 1u;
-override VECTORS: u32 = 1u; // 1, or 4 with the last one as often as needed
+override VECTORS: u32 = 1u; // 1, or 4 with the last one repeated as needed
 override QUADS: bool = false;
 override MIXED: bool = false;
 override THREADS: u32 = 256u;
 
-override APART = select(LANES, 1u, QUADS); // lines from one of a thread's to the next
+override APART = select(LANES, 1u, QUADS); // distance between a thread's lines
 
 var<workgroup> parts: array<vec4f, THREADS>;
 
@@ -83,7 +83,7 @@ fn residual_at(i: u32) -> f32 {
   return bitcast<f32>(residual[i]);
 }
 
-// A step's elements of the thread's lines. Lines past the last one are not stored.
+// A step's elements of the thread's lines. Results past the last line are not stored.
 fn four_lines(at: u32) -> vec4f {
   if (QUADS) {
     if (are_halves(8u)) {
@@ -160,7 +160,7 @@ fn main(
   let end = min(params.k, begin + params.chunk);
   let stride = THREADS / LANES;
   var k = begin + thread / LANES;
-  for (; k + 3u * stride < end; k += 4u * stride) { // four loads under way at a time
+  for (; k + 3u * stride < end; k += 4u * stride) { // four loads in flight at a time
     let values0 = four_lines(x_at + k * params.x_step);
     let values1 = four_lines(x_at + (k + stride) * params.x_step);
     let values2 = four_lines(x_at + (k + 2u * stride) * params.x_step);
@@ -182,7 +182,7 @@ fn main(
       sums3 += v_value(v_at.w + k * params.v_step) * values;
     }
   }
-  // Pieces lie one after the other, each as large as all of a C.
+  // Parts are stored one after the other, each the size of all of C.
   let base = (group.z * groups.y + group.y) * params.c_batch;
   let all0 = total(sums0, thread);
   if (VECTORS > 1u) {

@@ -1,8 +1,8 @@
 // C = f(alpha A B + bias + beta C) + residual for row-major C and any strides of A and B, for
 // batches of matrices that are too small for a workgroup each.
 //
-// A thread makes one element of C, of whichever matrix it is, so that a workgroup makes many
-// products. 2mnk operations; A is read n times and B m times, nearly always from the caches.
+// A thread computes one element of any matrix of C, so a workgroup computes many products. Cost:
+// 2mnk operations; A is read n times and B m times, almost always from the caches.
 
 struct Params {
   m: u32,

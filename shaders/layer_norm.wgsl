@@ -1,13 +1,13 @@
-// y[r, j] = (v[r, j] - mean of row r) / sqrt(variance of row r + eps) * gamma[j] + beta[j], where
-// v is x, or x + residual.
+// y[r, j] = (v[r, j] - mean of row r) / sqrt(variance of row r + eps) * gamma[j] + beta[j], where v
+// is x, or x + residual, with the biased variance.
 //
-// The variance is the biased one. Reads x once: `lanes` neighbouring threads of a workgroup hold a
-// row in registers, four values HELD times each, as differences from its first value, so that
-// equal values have no deviation and large ones no sum that could overflow; the mean comes first,
-// then the deviations from it, which does not cancel for large means. main_aligned does so where
-// length is a multiple of 4, by vec4s, main_halves those of float16. main_sum and main_sum_aligned write x + residual, too.
-// main_long takes rows of any length, whose moments were found by moments.wgsl: a workgroup merges
-// them, and writes a chunk of a row.
+// Reads x once: `lanes` neighbouring threads of a workgroup hold a row in registers, four values
+// HELD times each. They hold differences from the row's first value, so equal values have no
+// deviation and large ones no overflowing sum. The mean comes first, then the deviations from it,
+// so there is no cancellation for large means. main_aligned uses vec4s if length is divisible by 4,
+// and main_halves does so for float16. main_sum and main_sum_aligned also write x + residual.
+// main_long is for rows of any length, with moments from moments.wgsl: a workgroup merges them and
+// writes a chunk of a row.
 
 struct Params {
   rows: u32,
@@ -45,8 +45,8 @@ struct Params {
 
 var<workgroup> partial_moments: array<Moments, THREADS>;
 
-// The first element of a row that the k-th vec4 of a lane stands for; word by word, the other
-// three follow `lanes` apart.
+// The first element of a row in the k-th vec4 of a lane. Word by word, the other three follow
+// `lanes` apart.
 fn element(lane: u32, k: u32, aligned: bool) -> u32 {
   return select(lane + 4u * k * params.lanes, 4u * (lane + k * params.lanes), aligned);
 }
@@ -59,8 +59,8 @@ fn is_inside(lane: u32, k: u32, aligned: bool) -> vec4<bool> {
   return first + vec4u(0u, 1u, 2u, 3u) * params.lanes < vec4u(params.length);
 }
 
-// Replaces a row's values by those less the mean, 0 for what is not there; returns
-// 1 / sqrt(variance + eps).
+// Subtracts the mean from a row's values, and sets missing ones to 0. Returns 1 / sqrt(variance +
+// eps).
 fn centre(
   held: ptr<function, array<vec4f, MOST>>, first: f32, lane: u32, thread: u32, aligned: bool,
 ) -> f32 {
@@ -118,7 +118,7 @@ fn load_residual(start: u32, inside: vec4<bool>) -> vec4f {
   return v;
 }
 
-// Fills `held`; returns the row's first value.
+// Fills `held` and returns the row's first value.
 fn load_row(held: ptr<function, array<vec4f, MOST>>, own: Place) -> f32 {
   if (own.row >= params.rows) {
     return 0.0;
@@ -190,7 +190,7 @@ fn main_sum(
   store_row(&held, own, factor);
 }
 
-// vec4s of a row, none of a row that is not there.
+// vec4s of a row, 0 for a missing row.
 fn vectors(own: Place) -> u32 {
   return select(0u, params.length / 4u, own.row < params.rows);
 }

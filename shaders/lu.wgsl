@@ -1,8 +1,8 @@
-// Gaussian elimination with partial pivoting, a block of columns at a time, and what comes after
-// it. Matrices a are of [n, columns], columns >= n: what stands to the right of a square one
-// is eliminated with it. main_panel does the columns from `first` to `end`, main_rows the rows
-// of the block in the columns behind it; matrix_update.wgsl does the rest. Of a column of zeros
-// nothing is divided: the determinant is 0, and what is solved for is infinite or NaN.
+// Gaussian elimination with partial pivoting, a block of columns at a time, and its uses. Matrices
+// a are [n, columns] with columns >= n; the columns to the right of the square part are eliminated
+// too. main_panel processes the columns from `first` to `end`, and main_rows the block's rows in
+// the columns after it. matrix_update.wgsl does the rest. A column of zeros is not divided: the
+// determinant is 0, and solutions are infinite or NaN.
 
 struct Params {
   matrices: u32,
@@ -10,12 +10,12 @@ struct Params {
   columns: u32,
   first: u32,
   end: u32,
-  left: u32, // of main_rows and main_back: the first column that they change
-  whole: u32, // of main_determinant: 1 for determinants, 0 for signs and logarithms
+  left: u32, // main_rows and main_back: the first column that they change
+  whole: u32, // main_determinant: 1 for determinants, 0 for signs and logarithms
 }
 
 @group(0) @binding(0) var<storage, read_write> a: array<Number>;
-// Of each matrix: the row that each one was exchanged with, and how many were another one.
+// For each matrix, the row that each row was exchanged with, and the number of actual exchanges.
 @group(0) @binding(1) var<storage, read_write> exchanges: array<u32>;
 @group(0) @binding(2) var<storage, read_write> signs: array<Number>;
 @group(0) @binding(3) var<storage, read_write> logarithms: array<f32>;
@@ -109,7 +109,7 @@ fn main_panel(
   }
 }
 
-// A matrix's column, from `left` on, that a thread has, and whether there is one.
+// A thread's column of a matrix, from `left` on, and whether there is one.
 struct Column {
   is_there: bool,
   matrix: u32,
@@ -152,8 +152,8 @@ fn main_rows(
   }
 }
 
-// In the columns from `left` on, the rows of the block = the solution x of U x = these rows, where
-// U is the block on the diagonal with what is above it.
+// In the columns from `left` on, replaces the block's rows by the solution x of U x = these rows,
+// where U is the upper triangle of the block on the diagonal.
 @compute @workgroup_size(THREADS)
 fn main_back(
   @builtin(workgroup_id) group: vec3u,
@@ -176,8 +176,8 @@ fn main_back(
   }
 }
 
-// Products of the diagonals, whose powers of two are counted apart, so that none leaves float32's
-// range on the way.
+// Products of the diagonals. Powers of two are counted separately, so that no product leaves
+// float32's range.
 @compute @workgroup_size(THREADS)
 fn main_determinant(
   @builtin(workgroup_id) group: vec3u,

@@ -1,5 +1,5 @@
-// Matrices into parts of wider ones, of [rows, columns], and back: a part has `width` columns from
-// `first` on.
+// Copies matrices into parts of wider matrices [rows, columns], and back. A part has `width`
+// columns from `first` on.
 
 struct Params {
   matrices: u32,
@@ -7,7 +7,7 @@ struct Params {
   columns: u32,
   first: u32,
   width: u32,
-  height: u32, // rows of the part, from the first one on
+  height: u32, // rows of the part, from the first on
   way: u32, // how x is read: bits 1 transposed, 2 conjugated, 4 lower, 8 upper triangle, 16 scaled
 }
 
@@ -28,8 +28,8 @@ fn has(bit: u32) -> bool {
   return (params.way & bit) != 0u;
 }
 
-// y's part = x, of [height, width], or of [width, height] where transposed; divided by its scale. By
-// its lower triangle, x is what it would be if it were Hermitian.
+// Writes x [height, width], or transposed x [width, height], to y's part, divided by its scale.
+// With the lower bit, only x's lower triangle is read and x counts as Hermitian.
 @compute @workgroup_size(THREADS)
 fn main_copy(
   @builtin(workgroup_id) group: vec3u,
@@ -71,8 +71,8 @@ fn main_copy(
   y[(matrix * params.rows + i) * params.columns + params.first + j] = value;
 }
 
-// y = a part of x, of [height, width]; of one of its triangles, with the rest 0; times its scale.
-// Where transposed, y is [width, height].
+// y = a part of x, [height, width], times its scale, or one of its triangles with zeros elsewhere.
+// If transposed, y is [width, height].
 @compute @workgroup_size(THREADS)
 fn main_take(
   @builtin(workgroup_id) group: vec3u,
@@ -104,7 +104,7 @@ fn main_take(
   y[at] = value;
 }
 
-// y's part, of all rows, = 1 on the diagonal, 0 elsewhere.
+// y's part, with all rows, = 1 on the diagonal, 0 elsewhere.
 @compute @workgroup_size(THREADS)
 fn main_identity(
   @builtin(workgroup_id) group: vec3u,
@@ -120,8 +120,8 @@ fn main_identity(
   y[row * params.columns + params.first + j] = number(select(0.0, 1.0, row % params.rows == j));
 }
 
-// found = for each matrix x, of [rows, columns], a power of two near its largest absolute value, or
-// 1 where all is 0: squares of what is divided by it are within float32's range.
+// found = for each matrix x [rows, columns], a power of two near its largest absolute value, or 1
+// if all are 0. Squares of numbers divided by it are within float32's range.
 @compute @workgroup_size(THREADS)
 fn main_scales(
   @builtin(workgroup_id) group: vec3u,

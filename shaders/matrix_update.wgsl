@@ -1,7 +1,6 @@
-// What blocked factorisations spend their time in: within matrices a of [rows, columns], one part
-// less the product of two others,
-//   a[row + i, column + j] -= sum over k < depth of a[row + i, inner + k] b[k, j],
-// for i < height, j < width, where b[k, j] is a[inner + k, column + j], or, where `adjoint`,
+// The main cost of blocked factorizations: subtracts from one part of matrices a [rows, columns]
+// the product of two others, a[row + i, column + j] -= sum over k < depth of a[row + i, inner + k]
+// b[k, j], for i < height, j < width. b[k, j] is a[inner + k, column + j], or, if `adjoint`,
 // conj(a[column + j, inner + k]). The parts do not overlap.
 //
 // A workgroup computes 32 × 32 elements, a thread 2 × 2 of them, 16 rows and columns apart.
@@ -16,7 +15,7 @@ struct Params {
   width: u32,
   inner: u32,
   depth: u32,
-  adjoint: u32, // 0 or 1: of a Hermitian part, of which only the lower triangle is needed
+  adjoint: u32, // 1: for a Hermitian part, only the lower triangle is computed
 }
 
 @group(0) @binding(0) var<storage, read_write> a: array<Number>;
@@ -25,7 +24,7 @@ struct Params {
 //#include lib/numbers.wgsl
 
 const TILE = 32u;
-const DEPTH = 16u; // of what is in workgroup memory at once
+const DEPTH = 16u; // steps in workgroup memory at once
 const PITCH = 33u; // so that neighbours in a column are in different banks
 
 var<workgroup> left: array<Number, 528>; // [DEPTH, PITCH], transposed

@@ -1,5 +1,5 @@
-// y[word] = value in the bits of mask, unchanged elsewhere: the last 1 to 3 bytes of an upload
-// that is no whole number of words (WebGPU writes whole words only). One thread.
+// y[word] = value in the bits of mask, unchanged elsewhere. It writes the last 1 to 3 bytes of an
+// upload whose size is not divisible by 4 (WebGPU writes whole words only). One thread.
 
 struct Params {
   word: u32,

@@ -1,17 +1,18 @@
-// y[o, c, i] = (count, pivot, mean, deviations) of x[o, j, i] over the j of chunk c, where
-// deviations is the sum of squared differences from the mean: x is [outer, length, inner].
+// y[o, c, i] = (count, pivot, mean, deviations) of x[o, j, i] over the j of chunk c, for x of
+// [outer, length, inner]. `deviations` is the sum of squared differences from the mean.
 //
-// Means are those of the differences from the pivot, x[o, 0, i]: in float32 a mean far from 0 has
-// too few digits left for differences of means, where one of the differences has them all.
+// Means are means of the differences from the pivot, x[o, 0, i]. In float32, a mean far from 0 has
+// too few digits for differences between means, but the mean of differences has all of them.
 //
-// A thread takes four vec4s at once, finds their own mean and deviations in registers, and merges
+// A thread takes four vec4s at once, computes their mean and deviations in registers, and merges
 // them by Chan's parallel form of Welford's method
-// (https://doi.org/10.1080/00031305.1983.10483115), which does not cancel for large means; so are
-// the threads of a chunk, in a tree. One pass reads x once. The threads stand as in reduce.wgsl.
-// main_merge goes over the quadruples of an earlier pass, to merge chunks, or further axes: as
-// main_columns, with one column in place of four.
+// (https://doi.org/10.1080/00031305.1983.10483115), without cancellation for large means. The
+// threads of a chunk are merged likewise, in a tree. One pass reads x once. Threads are arranged as
+// in reduce.wgsl. main_merge merges the quadruples of an earlier pass, over chunks or further axes:
+// like main_columns, with one column instead of four.
 //
-// Deviations of NaN and infinities are NaN, of values too far apart for float32 infinite: NumPy's.
+// As in NumPy, deviations of NaN and infinities are NaN, and those of values too far apart for
+// float32 are infinite.
 
 struct Params {
   outer: u32,
@@ -20,7 +21,7 @@ struct Params {
   chunk: u32, // elements of a chunk along the axis; the last may be shorter
   chunks: u32,
   lanes: u32, // a power of two, at most THREADS
-  scale: f32, // for a variance: 1 / (count - ddof), infinite where that is 1/0
+  scale: f32, // for a variance: 1 / (count - ddof), infinite for 1/0
 }
 
 @group(0) @binding(0) var<storage, read> x: array<vec4f>;
@@ -31,11 +32,11 @@ struct Params {
 //#include lib/columns.wgsl
 //#include lib/moments.wgsl
 
-// 1: y is not the quadruples but the variances, scale × deviations
+// 1: y is the variances, scale × deviations, instead of the quadruples
 override VARIANCE: u32 = 0u;
 const THREADS = 256u; // in a workgroup
 
-// Of four columns, which have a count in common.
+// Moments of four columns with the same count.
 struct Columns {
   count: f32,
   mean: vec4f,
@@ -65,15 +66,15 @@ fn is_finite(v: f32) -> bool {
   return (bitcast<u32>(v) & 0x7fffffffu) < 0x7f800000u;
 }
 
-// What the deviations are where the mean is not finite: NaN, or infinite where all values are
-// finite. From bits in a variable, since WGSL refuses both in constant expressions.
+// Deviations if the mean is not finite: NaN, or infinite if all values are finite. Made from bits
+// in a variable, since WGSL refuses both in constant expressions.
 fn beyond(all_finite: bool) -> f32 {
   var bits = select(0x7fc00000u, 0x7f800000u, all_finite);
   return bitcast<f32>(bits);
 }
 
-// Differences from one of the values first: equal values have no deviation, and large ones no sum
-// that could overflow.
+// Differences from one of the values first, so that equal values have no deviation, and large ones
+// no overflowing sum.
 fn of_four(v0: vec4f, v1: vec4f, v2: vec4f, v3: vec4f, pivot: vec4f) -> Columns {
   let d1 = v1 - v0;
   let d2 = v2 - v0;
@@ -130,7 +131,7 @@ fn main_rows(
     }
     pivot = word(row);
     let pivots = vec4f(pivot);
-    // Words before head and from tail on are in vec4s that are not wholly the chunk's.
+    // Words before head and from tail on are in vec4s that are only partly in the chunk.
     let head = min((begin + 3u) & ~3u, end);
     let tail = max(end & ~3u, head);
     let stop = tail / 4u;
@@ -287,7 +288,7 @@ fn main_merge(
   if (thread < lanes && i < params.inner) {
     found = partial[thread];
     if (!is_finite(found.mean)) {
-      var all_finite = true; // of the values, if not of their deviations
+      var all_finite = true; // of the values, whether or not of their deviations
       for (var j = start; j < end; j++) {
         let deviations = bitcast<u32>(words[top + j * step + 3u]) & 0x7fffffffu;
         all_finite = all_finite && deviations <= 0x7f800000u;

@@ -1,9 +1,10 @@
-// y[i] for i < n: shift + scale × random numbers of the standard normal or exponential distribution.
-// One vec4 a thread.
+// y[i] for i < n: shift + scale × random numbers of the standard normal or exponential
+// distribution. One vec4 per thread.
 //
-// Up to the last product and sum, all is whole numbers, which wrap around the same on every device:
-// WGSL promises neither how floats are rounded nor that they are not contracted. Numbers are
-// fractions of a power of two, their products' upper words. tensors/philox.py is its twin on the host.
+// All steps but the last product and sum use integers, which wrap in the same way on every device.
+// WGSL guarantees neither the rounding of floats nor that they are not contracted. Numbers are
+// fractions of a power of two; products keep their upper words. tensors/philox.py computes the same
+// on the host.
 
 //#include lib/kept.wgsl
 //#include lib/philox.wgsl
@@ -43,7 +44,7 @@ fn negative_log(word: u32) -> Number {
   ratio = high(f, ratio) + 0x2aaa99b5u;
   ratio = high(f, ratio) + 0x40000045u;
   ratio = high(f, ratio) + 0x80000000u;
-  // Near 1, -ln u is f × ratio, of which all digits count; else they are added to ln 2's.
+  // Near 1, -ln u is f × ratio, whose digits all count. Otherwise it is added to multiples of ln 2.
   let near = countLeadingZeros(f);
   var value = high(f << near, ratio);
   var point = 31u + near;
@@ -55,8 +56,8 @@ fn negative_log(word: u32) -> Number {
   return Number(value << zeros, point + zeros);
 }
 
-// sqrt(-2 ln u), its mantissa from 2^23 to 2^24, rounded. The built-in root is a guess that is off
-// by a few; the mantissa's square is off by less than 2^31, and so is known from its lower word.
+// sqrt(-2 ln u), with a rounded mantissa from 2^23 to 2^24. The built-in root may be off by a few.
+// The error of the mantissa's square is less than 2^31, so its lower word determines it.
 fn radius(word: u32) -> Number {
   let square = negative_log(word);
   let is_odd = square.point % 2u == 0u; // of 2 × the square
@@ -75,8 +76,8 @@ fn radius(word: u32) -> Number {
   return Number(root, select((square.point - 1u) / 2u + 8u, square.point / 2u + 7u, is_odd));
 }
 
-// Two numbers of two words, by Box and Muller, https://doi.org/10.1214/aoms/1177706645: the second
-// word is the angle, its first three bits the octant.
+// Two numbers from two words, by Box and Muller, https://doi.org/10.1214/aoms/1177706645. The
+// second word is the angle; its first three bits are the octant.
 fn normals(words: vec2u) -> vec2f {
   let distance = radius(words.x);
   let t = (words.y << 3u) | 4u; // of π/4, in 2^-32

@@ -1,6 +1,6 @@
-// y[i] for i < n: random words, or what is uniform within bounds. One vec4 a thread. All but the
-// sum with the bounds is whole numbers and exact: the same on every device. tensors/philox.py is its
-// twin on the host.
+// y[i] for i < n: random words, or uniform numbers within bounds. One vec4 per thread. Everything
+// but the sum with the bounds is exact integer arithmetic, the same on every device.
+// tensors/philox.py computes the same on the host.
 
 //#include lib/kept.wgsl
 //#include lib/philox.wgsl
@@ -8,15 +8,15 @@
 // 0 words, 1 uniform, 2 integers
 override OP: u32 = 0u;
 
-// min(shift + scale × u, last): the last one is below the upper bound, which rounding may reach.
-// u is a multiple of 2^-24 in [0, 1). The product is kept from being contracted with the sum.
+// min(shift + scale × u, last). `last` is below the upper bound, which rounding may reach. u is a
+// multiple of 2^-24 in [0, 1). The product is not contracted with the sum.
 fn uniform_floats(i: u32) -> vec4u {
   let u = vec4f(block(i) >> vec4u(8u)) * 0x1p-24f;
   let value = bitcast<f32>(params.shift) + kept(bitcast<f32>(params.scale) * u);
   return bitcast<vec4u>(min(value, vec4f(bitcast<f32>(params.last))));
 }
 
-// shift + the upper part of 64 bits × scale, where 0 stands for a scale of 2^32: D. Lemire,
+// shift + the upper part of 64 bits × scale, where 0 means a scale of 2^32: D. Lemire,
 // https://doi.org/10.1145/3230636. A number's probability is off by less than 2^-64.
 fn integer(upper: u32, lower: u32) -> u32 {
   if (params.scale == 0u) {

@@ -1,6 +1,6 @@
-// Notes in `faults` the first matrix that has a pivot of no use: the number of the check, and the
-// matrix's. Those are on the diagonal of what Gaussian elimination (0 is of no use) or the Cholesky
-// factorisation (NaN is) has left of matrices a, of [n, columns].
+// Notes in `faults` the first matrix with a failed pivot: the number of the check and of the
+// matrix. Pivots are on the diagonal of the result of Gaussian elimination (0 means failure) or of
+// the Cholesky factorization (NaN means failure) of matrices a [n, columns].
 
 struct Params {
   matrices: u32,

@@ -1,11 +1,11 @@
-// Point filters of images [pixels, channels] in 0..1, one pixel a thread; results are clamped.
-// With 2 or 4 channels the last is alpha and passes unchanged.
+// Point filters of images [pixels, channels] in 0..1, one pixel per thread. Results are clamped.
+// With 2 or 4 channels, the last is alpha and unchanged.
 //
-//   grayscale   every colour = 0.299 r + 0.587 g + 0.114 b (ITU-R BT.601); one colour stays
-//   threshold   1 where the value is at least amount, else 0
-//   brightness  v amount
-//   contrast    (v - 0.5) amount + 0.5
-//   invert      1 - v
+// grayscale   every colour = 0.299 r + 0.587 g + 0.114 b (ITU-R BT.601); one colour is unchanged
+// threshold   1 if the value is at least amount, else 0
+// brightness  v amount
+// contrast    (v - 0.5) amount + 0.5
+// invert      1 - v
 
 struct Params {
   pixels: u32,

@@ -1,11 +1,10 @@
 // Pooling of the windows of [planes, height, width]: y[z, p, q] is the maximum or the mean over r,
 // s of x[z, p stride_h + r dilation_h - pad_h, q stride_w + s dilation_w - pad_w].
 //
-// One output a thread, which reads its kernel_h × kernel_w window through the cache. Places outside
-// x never win a maximum and add nothing to a mean. NaN propagates; a window without a place in x
-// gives -infinity (index -1) as its maximum and NaN as its mean.
-// main_indices also writes where in its plane a maximum is: row × width + column, the first one
-// among equals.
+// One output per thread, which reads its kernel_h × kernel_w window through the cache. Positions
+// outside x never win a maximum and add nothing to a mean. NaN propagates. A window without a
+// position in x gives -infinity (index -1) as its maximum and NaN as its mean. main_indices also
+// writes the position of a maximum in its plane: row × width + column, the first among equals.
 
 struct Params {
   n: u32, // outputs
@@ -45,7 +44,7 @@ fn maximum(i: u32) -> Found {
   let column0 = i % params.out_w * params.stride_w;
   var best = Found(minus_infinity(), -1);
   for (var r = 0u; r < params.kernel_h; r++) {
-    // Unsigned: a place left of or above x wraps to a huge one and fails the test.
+    // Unsigned: a position left of or above x wraps to a huge one and fails the test.
     let row = row0 + r * params.dilation_h - params.pad_h;
     if (row >= params.height) {
       continue;
@@ -71,7 +70,7 @@ fn mean(i: u32) -> f32 {
   let column0 = i % params.out_w * params.stride_w;
   var sum = 0.0;
   var inside = 0u;
-  var padded = 0u; // places within x and its padding
+  var padded = 0u; // positions within x and its padding
   for (var r = 0u; r < params.kernel_h; r++) {
     let padded_row = row0 + r * params.dilation_h;
     let row = padded_row - params.pad_h;

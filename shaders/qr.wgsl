@@ -1,7 +1,7 @@
-// Householder's QR factorisation, a block of columns at a time, as LAPACK's geqrf: matrices a, of
-// [rows, columns], become R on and above the diagonal; below it, column k has the vector v of the
-// reflection H = I - factor v v^H, where v[k] = 1 is not kept. main_panel does the columns from
-// `first` to `end`, main_apply brings what other columns need up to date.
+// Householder's QR factorization, a block of columns at a time, like LAPACK's geqrf. Matrices a
+// [rows, columns] become R on and above the diagonal. Below it, column k has the vector v of the
+// reflection H = I - factor v v^H, where v[k] = 1 is not stored. main_panel factors the columns
+// from `first` to `end`, and main_apply updates other columns.
 
 struct Params {
   matrices: u32,
@@ -9,10 +9,10 @@ struct Params {
   columns: u32,
   first: u32,
   end: u32,
-  left: u32, // of main_apply: the first column that it changes; of main_signs: that of Q
-  right: u32, // of main_apply: the end of the columns that it changes
-  reflections: u32, // of each matrix, as many as the factorised part has rows, or columns if less
-  backwards: u32, // of main_apply: 0 for H^H, the first one first, 1 for H, the last one first
+  left: u32, // main_apply: the first column that it changes; main_signs: the first column of Q
+  right: u32, // main_apply: the end of the columns that it changes
+  reflections: u32, // per matrix: the factored part's rows or columns, whichever are fewer
+  backwards: u32, // main_apply: 0 for H^H, from first to last, 1 for H, from last to first
 }
 
 @group(0) @binding(0) var<storage, read_write> a: array<Number>;
@@ -22,14 +22,14 @@ struct Params {
 //#include lib/numbers.wgsl
 
 const THREADS = 256u;
-const LANES = 16u; // columns that a workgroup changes at once, and threads for each of them
+const LANES = 16u; // columns that a workgroup changes at once, and threads per column
 
 var<workgroup> sizes: array<f32, THREADS>;
 var<workgroup> sums: array<Number, THREADS>;
 var<workgroup> total: f32;
 
-// The columns from `left` on, LANES of them before `right`, less factor v (v^H column), where v is
-// that of column k.
+// Subtracts factor v (v^H column) from LANES columns from `left` on, before `right`, where v is the
+// vector of column k.
 fn reflect(begin: u32, k: u32, factor: Number, left: u32, right: u32, thread: u32) {
   let columns = params.columns;
   let lane = thread % LANES;
@@ -92,7 +92,7 @@ fn main_panel(
       }
     }
     let head = a[begin + k * columns + k];
-    storageBarrier(); // all have read what one of them changes
+    storageBarrier(); // all threads have read the column before it changes
     if (thread == 0u) {
       total = sizes[0];
     }
@@ -145,8 +145,8 @@ fn main_apply(
   }
 }
 
-// Of Q, still the identity from column `left` on, the signs of R's diagonal on its own: what comes
-// of it is Q with columns whose R has no negative number on the diagonal.
+// Sets the diagonal of Q, still the identity from column `left` on, to the signs of R's diagonal.
+// The result is the Q whose R has no negative number on the diagonal.
 @compute @workgroup_size(THREADS)
 fn main_signs(
   @builtin(workgroup_id) group: vec3u,

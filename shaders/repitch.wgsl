@@ -1,8 +1,8 @@
-// Rows of float16 copied from one pitch to another: y's row r holds as many of x's elements of row
-// r as fit, then zeros.
+// Rows of float16 copied from one pitch to another: y's row r holds as many elements of x's row r
+// as fit, then zeros.
 //
-// One thread makes one word of y, two halves, which lie in two rows where the pitch is odd. A half
-// behind the last row keeps what it holds. Moves every word once: bound by memory.
+// One thread writes one word of y, two halves, which are in two rows if the pitch is odd. A half
+// after the last row keeps its value. Moves every word once, so it is limited by memory bandwidth.
 
 struct Params {
   rows: u32,
@@ -16,7 +16,7 @@ struct Params {
 
 override THREADS: u32 = 256u;
 
-// The bits of element i of y; `old` is the word that it lies in.
+// The bits of element i of y. `old` is its current word.
 fn half_at(i: u32, old: u32) -> u32 {
   let row = i / params.y_pitch;
   let column = i % params.y_pitch;

@@ -1,30 +1,30 @@
-// y[o, j, i] = the combination of x[o, k, i] over k <= j, or over k < j where `exclusive`: x is
-// [outer, length, inner], y [outer, results, inner].
+// y[o, j, i] = the combination of x[o, k, i] over k <= j, or over k < j if `exclusive`, for x of
+// [outer, length, inner] and y of [outer, results, inner].
 //
-// What is longer than a chunk is done in three steps, since no workgroup can count on another one's
-// progress: main_row_totals combines each chunk, the caller scans these totals exclusively, and
-// main_rows scans each chunk after what comes before it. Columns likewise.
-// Rows (inner = 1) give a chunk of OWN × lanes elements to `lanes` neighbouring threads of a
-// workgroup. main_columns gives one chunk of one column to a thread. No running sum is longer than
-// a chunk of a column, or than 32 steps in a row: sums are pairwise enough for float32.
+// A line longer than a chunk takes three steps, since no workgroup can rely on another one's
+// progress. main_row_totals combines each chunk, the caller scans these totals exclusively, and
+// main_rows scans each chunk with its total before it. Columns work likewise. Rows (inner = 1) give
+// a chunk of OWN × lanes elements to `lanes` neighbouring threads of a workgroup. main_columns
+// gives one chunk of one column to a thread. No running sum is longer than a chunk of a column, or
+// than 32 steps in a row, so sums are pairwise enough for float32.
 //
-// Elements are words, whatever their type (NARROW), or two words, the low one first (WIDE): one of the
-// two is 1. NaN propagates as in NumPy, told by its bits.
+// Elements are words of any type (NARROW), or two words, the low one first (WIDE). Exactly one of
+// the two is 1. NaN propagates as in NumPy, detected by its bits.
 
 struct Params {
   outer: u32,
   length: u32,
   inner: u32,
-  results: u32,   // length, or where exclusive length + 1
-  chunk: u32,     // results of a chunk along the axis; the last may have fewer
+  results: u32,   // length, or length + 1 if exclusive
+  chunk: u32,     // results per chunk along the axis; the last may have fewer
   chunks: u32,
-  lanes: u32,     // a power of two, at most THREADS, and THREADS where there are several chunks
+  lanes: u32,     // a power of two, at most THREADS, and THREADS if there are several chunks
   exclusive: u32, // 0 or 1
-  identity: u32,  // bits of what the combination begins with; of two words the low ones
+  identity: u32,  // bits of the initial value; of two words, the low ones
 }
 
 @group(0) @binding(0) var<storage, read> x: array<Element>;
-// [outer, chunks, inner]: what comes before each chunk; not read where there is one
+// [outer, chunks, inner]: the combination before each chunk; not read for a single chunk
 @group(0) @binding(1) var<storage, read> before: array<Element>;
 @group(0) @binding(2) var<storage, read_write> y: array<Element>;
 @group(1) @binding(0) var<uniform> params: Params;
@@ -42,7 +42,7 @@ override WIDE: u32 = 0u;
 
 //#if NARROW
 alias Element = u32;
-const OWN = ITEMS; // elements of a thread
+const OWN = ITEMS; // elements per thread
 
 fn identity() -> Element {
   return params.identity;
@@ -71,7 +71,7 @@ fn combine(p: Element, q: Element) -> Element {
   }
 }
 
-// Bits of the first float where it wins or is NaN, else of the second.
+// Bits of the first float if it wins or is NaN, else of the second.
 fn extreme(p: u32, q: u32, first_wins: bool) -> u32 {
   let first_is_nan = is_nan(bitcast<f32>(p));
   let second_is_nan = is_nan(bitcast<f32>(q));
@@ -80,13 +80,13 @@ fn extreme(p: u32, q: u32, first_wins: bool) -> u32 {
 //#endif
 //#if WIDE
 alias Element = vec2u;
-const OWN = ITEMS / 2u; // elements of a thread
+const OWN = ITEMS / 2u; // elements per thread
 
 fn identity() -> Element {
   return vec2u(params.identity, 0u);
 }
 
-// The high words stand in the second half of the tile.
+// The high words are in the second half of the tile.
 fn kept(slot: u32) -> Element {
   return vec2u(tile[within(slot)], tile[within(slot + TILE / 2u)]);
 }
@@ -150,11 +150,11 @@ fn main_rows(
   let lanes = params.lanes;
   let span = lanes * OWN;
   let shift = countTrailingZeros(span);
-  let which = (group.y * groups.x + group.x) * (THREADS / lanes); // the first row × chunks + chunk
+  let which = (group.y * groups.x + group.x) * (THREADS / lanes); // of the first row and chunk
   if (which >= params.outer * params.chunks) {
     return;
   }
-  let row = which / params.chunks; // the first of several only where each is one chunk
+  let row = which / params.chunks; // the first of several only if each is one chunk
   let start = which % params.chunks * span;
   for (var k = 0u; k < OWN; k++) {
     let slot = thread + k * THREADS;
@@ -200,8 +200,8 @@ struct Column {
   output: u32, // (outer × chunks + chunk) × inner + column
   start: u32,
   end: u32,    // of the results
-  input: u32,  // where x[o, start, i] is
-  result: u32, // where y[o, start, i] is
+  input: u32,  // position of x[o, start, i]
+  result: u32, // position of y[o, start, i]
 }
 
 fn column_of(group: vec3u, groups: vec3u, thread: u32) -> Column {

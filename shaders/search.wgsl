@@ -1,5 +1,5 @@
-// y[i] = how many of the n sorted elements come before values[i], for i < m; where `right`, also
-// how many are equal to it. By bisection, one value a thread. NaN are equal and come last.
+// y[i] = how many of the n sorted elements come before values[i], for i < m. With `right`, equal
+// elements count too. By bisection, one value per thread. NaN are equal and come last.
 
 struct Params {
   n: u32,

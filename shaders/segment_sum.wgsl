@@ -1,8 +1,9 @@
-// The sums of rows that have the same place, in the order of sorted places: of r with places[r] = p,
-// y[p, j] += the sum of values[r, j]. In several dispatches where runs may be long: each adds, for
-// every run's first row and for those at multiples of `outer`, the rows at multiples of `inner` up
-// to the next such one, in place of its own; the last one, where `outer` is 0, all that are left.
-// One element of a row a thread.
+// Sums of rows with the same place, for sorted places: for runs of r with places[r] = p, y[p, j] +=
+// the sum of values[r, j].
+//
+// Long runs take several dispatches. Each adds, for every run's first row and for rows at multiples
+// of `outer`, the rows at multiples of `inner` up to the next such row, in place. The last
+// dispatch, with `outer` 0, adds all remaining ones. One element of a row per thread.
 
 struct Params {
   n: u32,     // rows of values
@@ -45,7 +46,7 @@ fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) group
     }
     sum += values[r * params.width + i % params.width];
   }
-  if (place == 0xffffffffu) { // of an index that was outside
+  if (place == 0xffffffffu) { // the index was out of range
     return;
   }
   if (is_last) {

@@ -1,19 +1,21 @@
-// y[o, j, i] = exp(x[o, j, i]) / sum over j of exp(x[o, j, i]): x is [outer, length, inner].
+// y[o, j, i] = exp(x[o, j, i]) / sum over j of exp(x[o, j, i]), for x of [outer, length, inner].
 //
 // main_rows (inner = 1) reads x once: `lanes` neighbouring threads of a workgroup hold a row in
-// registers, four values HELD times each, and combine in trees; main_rows_aligned does so where
-// length is a multiple of 4, by vec4s. The others take rows of any length, and columns, and are
-// online (https://arxiv.org/abs/1805.02867): one read keeps a running maximum and the sum scaled
-// to it, a second read writes the result. `lanes` neighbouring threads take neighbouring columns,
-// the others of the workgroup are on other rows. main_columns does a column in one workgroup;
-// main_parts and main_apply share it between `chunks`: the first leaves each chunk's maximum and
-// sum in parts, the second merges them. Large values do not overflow.
+// registers, four values HELD times each, and combine in trees. main_rows_aligned uses vec4s if
+// length is divisible by 4.
+//
+// The others are for rows of any length and for columns, and are online
+// (https://arxiv.org/abs/1805.02867): one read keeps a running maximum and the sum scaled to it,
+// and a second read writes the result. `lanes` neighbouring threads take neighbouring columns; the
+// other threads of the workgroup take other rows. main_columns processes a column in one workgroup.
+// main_parts and main_apply divide it into `chunks`: the first writes each chunk's maximum and sum
+// to parts, the second merges them. Large values do not overflow.
 
 struct Params {
   outer: u32,
   length: u32,
   inner: u32,
-  chunk: u32, // rows of a chunk; the last may be shorter
+  chunk: u32, // rows per chunk; the last may be shorter
   chunks: u32,
   lanes: u32, // a power of two, at most THREADS
 }
@@ -90,7 +92,7 @@ fn main_rows_aligned(
   }
 }
 
-// Four more values; -infinity stands for what is not there.
+// Includes four more values; -infinity represents a missing one.
 fn include(running: Running, v: vec4f) -> Running {
   let good = is_good(v);
   let largest = max(running.largest, largest_of_four(select(vec4f(minus_infinity()), v, good)));
@@ -120,13 +122,13 @@ fn share(group: vec3u, groups: vec3u, thread: u32) -> Share {
   let o = which / blocks / params.chunks;
   let column = which % blocks * params.lanes + (thread & (params.lanes - 1u));
   let start = chunk * params.chunk;
-  // Where there is nothing to do, there are no rows.
+  // Without work, there are no rows.
   let end = select(
     0u, min(start + params.chunk, params.length), column < params.inner && o < params.outer);
   return Share(o, chunk, column, start + thread / params.lanes, THREADS / params.lanes, end);
 }
 
-// What is known of a column's rows in this workgroup, for all its threads.
+// Combines a column's rows in this workgroup, for all its threads.
 fn combine_lines(own: Running, thread: u32) -> Running {
   var running = own;
   partial_runs[thread] = vec2f(running.largest, running.sum);

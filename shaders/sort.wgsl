@@ -1,20 +1,20 @@
-// One pass of a stable radix sort of the rows of x, [rows, length], by eight bits of their keys,
-// the lowest first (https://doi.org/10.1145/321033.321035 tells of its beginnings).
+// One pass of a stable radix sort of the rows of x [rows, length], by eight bits of their keys, the
+// lowest first (history: https://doi.org/10.1145/321033.321035).
 //
-// A workgroup takes a tile of a row. main_count counts the tile's elements of each digit. The caller
-// scans these counts, in the order [rows, DIGITS, tiles], which gives where the first of each goes.
-// main and main_pairs sort the tile by its digits in workgroup memory, two bits at a time, so that
-// neighbours are mostly written to neighbouring places; main_pairs also moves a word that belongs
-// to each element, its index.
-// Elements are moved as they are, whatever their type: keys are found anew in each pass.
+// A workgroup processes a tile of a row. main_count counts the tile's elements of each digit. The
+// caller scans these counts in the order [rows, DIGITS, tiles], which gives the position of each
+// first element. main and main_pairs sort the tile by its digits in workgroup memory, two bits at a
+// time, so that most neighbours are written to neighbouring positions. main_pairs also moves each
+// element's index. Elements are moved unchanged, whatever their type. Keys are computed again in
+// each pass.
 
 struct Params {
   rows: u32,
   length: u32,
-  tiles: u32,  // of a row
-  shift: u32,  // the key's bit that the digit begins with
-  flip: u32,   // 0, or all bits for the largest first
-  places: u32, // 1: the words are where in their row the elements are, and are not read
+  tiles: u32,  // per row
+  shift: u32,  // the first bit of the digit in the key
+  flip: u32,   // 0, or all bits to sort descending
+  places: u32, // 1: the words are the elements' positions in their row, and are not read
 }
 
 @group(0) @binding(0) var<storage, read> x: array<u32>;
@@ -33,7 +33,7 @@ alias Part = vec2u;
 const DIGITS = 256u;
 
 var<workgroup> counts: array<atomic<u32>, DIGITS>;
-var<workgroup> moves: array<u32, DIGITS>; // what is added to a place in the tile, by the digit
+var<workgroup> moves: array<u32, DIGITS>; // added to a position in the tile, by digit
 
 fn combine(p: vec2u, q: vec2u) -> vec2u {
   return p + q;
@@ -55,7 +55,7 @@ fn main_count(
   }
   let row = which / params.tiles;
   let start = which % params.tiles * TILE;
-  atomicStore(&counts[thread], 0u); // Mesa 22's lavapipe leaves atomics as they were
+  atomicStore(&counts[thread], 0u); // Mesa 22's lavapipe does not initialize atomics
   workgroupBarrier();
   for (var k = 0u; k < ITEMS; k++) {
     let along = start + thread + k * THREADS;
@@ -76,7 +76,7 @@ fn count_of(counted: vec2u, two_bits: u32) -> u32 {
   return (select(counted.y, counted.x, two_bits < 2u) >> (16u * (two_bits & 1u))) & 0xffffu;
 }
 
-// Brings the tile's words into the order of two of their bits; equal ones keep theirs.
+// Sorts the tile's words stably by two of their bits.
 fn sort_by_two_bits(bit: u32, thread: u32) {
   var words: array<u32, ITEMS>;
   var own = vec2u();
@@ -86,7 +86,7 @@ fn sort_by_two_bits(bit: u32, thread: u32) {
   }
   let begin = scan_threads(own, thread, THREADS);
   let total = parts[begin + THREADS - 1u];
-  let two = (total.x & 0xffffu) + (total.x >> 16u); // where the first 2 goes
+  let two = (total.x & 0xffffu) + (total.x >> 16u); // position of the first 2
   let first = vec2u(total.x << 16u, two | ((two + (total.y & 0xffffu)) << 16u));
   var next = first + parts[begin + thread] - own;
   for (var k = 0u; k < ITEMS; k++) {
@@ -97,14 +97,14 @@ fn sort_by_two_bits(bit: u32, thread: u32) {
   workgroupBarrier();
 }
 
-// Sorts the tile's places by their digits: words of the place where x has it × DIGITS + its digit.
-// Then word p belongs p + moves[digit] places behind the row's beginning.
+// Sorts the tile's positions by their digits, as words of (position in x) × DIGITS + digit. Word p
+// then belongs p + moves[digit] positions after the row's beginning.
 fn arrange(which: u32, thread: u32) {
   let row = which / params.tiles;
   let start = which % params.tiles * TILE;
   for (var k = 0u; k < ITEMS; k++) {
     let slot = thread + k * THREADS;
-    var digit = DIGITS - 1u; // past the row's end: the last of the last
+    var digit = DIGITS - 1u; // past the row's end: the last of all
     if (start + slot < params.length) {
       digit = digit_of(x[row * params.length + start + slot]);
     }

@@ -1,16 +1,16 @@
-// y = each row of x in order, or where in its row each element of that order is: x and y are
+// y = each row of x sorted, or the positions of the sorted elements in their row. x and y are
 // [rows, length], with at most SLOTS elements in a row.
 //
-// A workgroup sorts as many rows as SLOTS places hold, `span` for each, in a bitonic network
-// (https://doi.org/10.1145/1468075.1468121) of pairs of key and place, which all differ: equal
-// elements keep their order. Places past a row's end have the last key and so stay behind it.
+// A workgroup sorts as many rows as fit SLOTS positions, `span` for each, in a bitonic network
+// (https://doi.org/10.1145/1468075.1468121) of pairs of key and position. All pairs differ, so the
+// sort is stable. Positions past a row's end have the last key and stay at the end.
 
 struct Params {
   rows: u32,
   length: u32,
   span: u32,    // the smallest power of two that is at least length
-  flip: u32,    // 0, or all bits for the largest first
-  indices: u32, // 1: y is not elements but their places
+  flip: u32,    // 0, or all bits to sort descending
+  indices: u32, // 1: y has positions instead of elements
 }
 
 @group(0) @binding(0) var<storage, read> x: array<u32>;
@@ -25,7 +25,7 @@ const SLOTS = 1024u;
 var<workgroup> keys: array<u32, SLOTS>;
 var<workgroup> places: array<u32, SLOTS>;
 
-// Exchanges two places that are not in order.
+// Exchanges two entries that are out of order.
 fn exchange(i: u32, j: u32, rising: bool) {
   let a = keys[i];
   let b = keys[j];

@@ -1,15 +1,15 @@
-// A float32 matrix, scaled, as sums of two float16 matrices: high, rounded to the nearest, and low,
-// what that left, rounded likewise. Each row, or column, is scaled by a power of two that brings its
-// largest magnitude to 2^14 or more, so that neither part of what counts is subnormal.
+// Splits a scaled float32 matrix into a sum of two float16 matrices: high, rounded to the nearest,
+// and low, the remainder, rounded likewise. Each row, or column, is scaled by a power of two that
+// brings its largest magnitude to 2^14 or more, so that no significant part is subnormal.
 //
-// Of a left operand, whose rows are scaled, each row of `parts` is low, high, high, side by side. Of
-// a right one, whose columns are scaled, `parts` is high, low, high, one below the other. Their
-// product is low high + high low + high high, the small sums first: that keeps their roundings
-// small. Rows are filled up with zeros to whole vec4u, parts to `tall` rows. A row or column that is
-// not finite becomes zeros.
+// For a left operand, whose rows are scaled, each row of `parts` is low, high, high, side by side.
+// For a right one, whose columns are scaled, `parts` is high, low, high, one below the other. Their
+// product is low high + high low + high high, with the small sums first, which keeps rounding
+// errors small. Rows are padded with zeros to whole vec4us, parts to `tall` rows. A row or column
+// that is not finite becomes zeros.
 //
-// x is row-major and contiguous from element `first` on. A thread makes eight elements of each part.
-// Reads every element once and writes six bytes for it: bound by memory.
+// x is row-major and contiguous from element `first` on. A thread writes eight elements of each
+// part. Reads every element once and writes six bytes for it, so it is limited by memory bandwidth.
 
 struct Params {
   rows: u32,
@@ -38,7 +38,7 @@ fn scaled(row: u32, column: u32) -> f32 {
     return 0.0;
   }
   let scale = scale_of(most);
-  // In two steps, for the factor of a row of tiny numbers is more than float32 holds.
+  // In two steps, since the factor of a row of tiny numbers exceeds float32.
   let some = scale / 2;
   return x[params.first + row * params.columns + column] * power(some) * power(scale - some);
 }

@@ -1,11 +1,12 @@
 // C from the product of split operands (split_halves.wgsl): each element times the power of two
-// that takes back what its row and its column were scaled by.
+// that undoes the scaling of its row and column.
 //
-// Where a row of A or a column of B is not finite, or their product might not be, the element is
-// summed here, of the operands as they came: so infinities and NaN are where float32 has them.
-// That costs 2k operations, and nothing where all is finite. All matrices are row-major and
-// contiguous, A, B and C from their elements `first_…` on, rows of `products` filled up to whole
-// multiples of 8. One thread an element. Reads and writes every element once: bound by memory.
+// If a row of A or a column of B is not finite, or their product might not be, the element is
+// computed here from the original operands. Infinities and NaN are then those of float32. This
+// costs 2k operations per such element, and nothing if all are finite. All matrices are row-major
+// and contiguous: A, B and C from their elements `first_…` on, and rows of `products` padded to
+// multiples of 8. One thread per element. Reads and writes every element once, so it is limited by
+// memory bandwidth.
 
 struct Params {
   m: u32,
@@ -30,9 +31,9 @@ override THREADS: u32 = 256u;
 
 // Whether a sum of k products of magnitudes up to these may reach 2^127, or is not finite anyway.
 fn may_overflow(a_most: u32, b_most: u32) -> bool {
-  let a_bound = a_most >> 23u; // the magnitudes are below 2^(a_bound - 126) …
+  let a_bound = a_most >> 23u; // the magnitudes are below 2^(a_bound - 126)
   let b_bound = b_most >> 23u;
-  let k_bound = firstLeadingBit(params.k) + 1u; // … and k below 2^k_bound
+  let k_bound = firstLeadingBit(params.k) + 1u; // k is below 2^k_bound
   return max(a_most, b_most) >= NOT_FINITE || a_bound + b_bound + k_bound > 252u + 127u;
 }
 
@@ -64,7 +65,7 @@ fn main(
   if (may_overflow(a_most, b_most)) {
     value = sum(row, column);
   } else {
-    // From -280 to 226, in three steps that float32 holds.
+    // From -280 to 226, in three steps that fit float32.
     let back = -(scale_of(a_most) + scale_of(b_most));
     let third = back / 3;
     let rest = back - third;

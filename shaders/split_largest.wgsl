@@ -1,8 +1,8 @@
-// The bits of the largest magnitude in each row of a float32 matrix, or in each column: compared as
-// whole numbers, so that an infinity is more than all finite numbers, and NaN more than that.
+// The bits of the largest magnitude in each row of a float32 matrix, or in each column. Bits are
+// compared as integers, so an infinity is larger than all finite numbers, and NaN larger than that.
 //
-// The matrix is row-major and contiguous from element `first` on. A workgroup does one row, or 16
-// columns side by side. Reads every element once: bound by memory.
+// The matrix is row-major and contiguous from element `first` on. A workgroup processes one row, or
+// 16 adjacent columns. Reads every element once, so it is limited by memory bandwidth.
 
 struct Params {
   rows: u32,
@@ -14,7 +14,7 @@ struct Params {
 @group(0) @binding(1) var<storage, read_write> largest: array<u32>;
 @group(1) @binding(0) var<uniform> params: Params;
 
-override ACROSS: u32 = 1u; // lines of a workgroup: 1 row, or 16 columns
+override ACROSS: u32 = 1u; // lines per workgroup: 1 row, or 16 columns
 const THREADS = 256u;
 
 var<workgroup> found: array<u32, THREADS>;
@@ -38,11 +38,11 @@ fn main(
   }
   let line = min(first_line + thread % ACROSS, lines - 1u);
   let at = params.first + line * select(1u, params.columns, by_row);
-  let step = select(params.columns, 1u, by_row); // from one element of the line to the next
+  let step = select(params.columns, 1u, by_row); // distance between elements of the line
   let apart = THREADS / ACROSS;
-  let last = length - 1u; // elements beyond the end are replaced by it: that changes no maximum
+  let last = length - 1u; // elements past the end are replaced by it, which changes no maximum
   var value = 0u;
-  for (var i = thread / ACROSS; i < length; i += 4u * apart) { // four reads under way at a time
+  for (var i = thread / ACROSS; i < length; i += 4u * apart) { // four reads in flight at a time
     let x0 = magnitude(at + i * step);
     let x1 = magnitude(at + min(i + apart, last) * step);
     let x2 = magnitude(at + min(i + 2u * apart, last) * step);

@@ -1,9 +1,9 @@
-// 3 × 3 filters of images [height, width, channels] in 0..1; the border is replicated. One pixel
-// a thread; results are clamped. With 2 or 4 channels the last is alpha and passes unchanged.
+// 3 × 3 filters of images [height, width, channels] in 0..1 with a replicated border. One pixel per
+// thread. Results are clamped. With 2 or 4 channels, the last is alpha and unchanged.
 //
-//   sharpen  0 -1 0 / -1 5 -1 / 0 -1 0, each colour by itself
-//   sobel    every colour = 1 where the gradient magnitude of the luminance (0.299 r + 0.587 g
-//            + 0.114 b) is above amount, else 0
+// sharpen  0 -1 0 / -1 5 -1 / 0 -1 0, for each colour separately
+// sobel    every colour = 1 if the gradient magnitude of the luminance
+//          (0.299 r + 0.587 g + 0.114 b) is above amount, else 0
 
 struct Params {
   height: u32,

@@ -1,10 +1,10 @@
-// y[i] = x[j] for i < n: i is taken apart into up to eight indices, outermost first, and j is
-// their sum with strides. Permutes axes (strides in another order) and broadcasts (strides of 0).
+// y[i] = x[j] for i < n: i is split into up to eight indices, outermost first, and j is their sum
+// with strides. It permutes axes (strides in another order) and broadcasts (strides of 0).
 //
-// One element a thread: reads through the cache. Elements are words, or vec4s for main_vectors,
-// where innermost indices are neighbours in multiples of 4. The caller merges neighbouring
-// axes, so that RANK, the number of indices, is as small as it can be; transpose.wgsl is quicker
-// where the last two axes change places. Negative strides come modulo 2^32.
+// One element per thread, read through the cache. Elements are words, or vec4s for main_vectors, if
+// innermost indices are neighbours in multiples of 4. The caller merges neighbouring axes, so that
+// RANK, the number of indices, is minimal. transpose.wgsl is faster for an exchange of the last two
+// axes. Negative strides are modulo 2^32.
 
 struct Params {
   n: u32,
@@ -15,14 +15,14 @@ struct Params {
   extent5: u32,
   extent6: u32,
   extent7: u32,
-  stride0: u32, // elements of x from one first index to the next
+  stride0: u32, // elements of x between two first indices
   stride1: u32,
   stride2: u32,
   stride3: u32,
   stride4: u32,
   stride5: u32,
   stride6: u32,
-  stride7: u32, // of fewer than eight indices: where in x the first element is
+  stride7: u32, // for fewer than eight indices: the position of the first element in x
 }
 
 @group(0) @binding(0) var<storage, read> x: array<u32>;

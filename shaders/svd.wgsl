@@ -1,23 +1,22 @@
-// Singular values by Hestenes' one-sided Jacobi method (https://doi.org/10.1137/0106005): the
-// vectors of a matrix are turned in pairs until all are orthogonal to each other. A row of w, of
-// [vectors, columns], is one of the vectors, `length` numbers, and behind it what is to be turned
-// with it: of the identity, the right singular vectors come. Elements are about 1 at most.
+// Singular values by Hestenes' one-sided Jacobi method (https://doi.org/10.1137/0106005): pairs of
+// a matrix's vectors are rotated until all are orthogonal. A row of w [vectors, columns] has one
+// vector of `length` numbers, and numbers after it that are rotated with it. An identity there
+// becomes the right singular vectors. Elements should be at most about 1.
 //
-// A round turns pairs that have no vector in common. A workgroup takes all pairs of a matrix, in all
-// rounds and sweeps; for large matrices there is turn_blocks.wgsl. A sweep in which nothing was
-// turned is the last.
+// A round rotates disjoint pairs of vectors. One workgroup does all rounds and sweeps of a matrix;
+// turn_blocks.wgsl is for large matrices. The last sweep is the one without a rotation.
 
 struct Params {
   matrices: u32,
   vectors: u32,
   length: u32,
   columns: u32,
-  sweeps: u32, // at most
-  lanes: u32, // threads of a pair: a power of two, at most THREADS
+  sweeps: u32, // maximum
+  lanes: u32, // threads per pair: a power of two, at most THREADS
 }
 
 @group(0) @binding(0) var<storage, read_write> w: array<Number>;
-// Of each matrix in each sweep, whether something was turned; zeros at first.
+// For each matrix and sweep, whether anything was rotated; initially zeros.
 @group(0) @binding(1) var<storage, read_write> turned: array<atomic<u32>>;
 @group(0) @binding(2) var<storage, read_write> sizes: array<f32>;
 @group(0) @binding(3) var<storage, read> scales: array<f32>;
@@ -31,7 +30,7 @@ struct Params {
 
 const THREADS = 256u;
 const NEAR = 1.2e-7; // cosines that count as 0, for vectors of one element
-const NOTHING = 3e-8; // projections that count as 0 beside the matrix's largest element, about 1
+const NOTHING = 3e-8; // projections that count as 0, relative to the largest element, about 1
 
 var<workgroup> parts: array<vec4f, THREADS>;
 var<workgroup> is_busy: u32;
@@ -111,7 +110,7 @@ fn main_turn(
   }
 }
 
-// sizes = the lengths of the vectors: the singular values, in no order.
+// sizes = the lengths of the vectors: the singular values, unsorted.
 @compute @workgroup_size(THREADS)
 fn main_sizes(
   @builtin(workgroup_id) group: vec3u,
@@ -138,8 +137,8 @@ fn main_sizes(
   }
 }
 
-// The rows of w in the order of falling sizes: vectors = their vectors, others = what stands behind
-// these, conjugated and of length 1, values = the sizes times the matrix's scale.
+// Sorts the rows of w by descending size. vectors = their vectors, others = the numbers after
+// these, conjugated and scaled to length 1, values = the sizes times the matrix's scale.
 @compute @workgroup_size(THREADS)
 fn main_order(
   @builtin(workgroup_id) group: vec3u,
@@ -151,7 +150,7 @@ fn main_order(
   if (matrix >= params.matrices) {
     return;
   }
-  // By their bits: NaN come first.
+  // By their bits, so NaN come first.
   let own = bitcast<u32>(sizes[row]);
   let behind = params.columns - params.length;
   var counts = vec4f();

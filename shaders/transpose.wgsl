@@ -1,10 +1,10 @@
 // y[z, j, i] = x[z, i, j] for a batch of row-major matrices of rows × columns words.
 //
-// A workgroup moves a tile of 64 rows × 32 columns through workgroup memory, so that both the reads
-// and the writes of neighbouring threads are neighbours: reads 4 and writes 4 bytes a word. It
-// writes the longer side, since a write that is not aligned leaves parts of memory's sectors. The
-// tile's rows are padded by a word, which spreads the column reads over the banks. Tiles are
-// numbered along one index over a folded grid; z is the batch.
+// A workgroup moves a tile of 64 rows × 32 columns through workgroup memory, so that neighbouring
+// threads read and write neighbouring words: reads 4 and writes 4 bytes per word. Writes have the
+// longer side, since an unaligned write leaves parts of memory sectors. The tile's rows are padded
+// by a word, which spreads column reads over the banks. Tiles have one index over a folded grid; z
+// is the batch.
 
 struct Params {
   rows: u32,    // of x
@@ -39,7 +39,7 @@ fn main(
   let row0 = which / tile_columns * ROWS;
   let column0 = which % tile_columns * COLUMNS;
   let base = (params.first_z + workgroup.z) * params.rows * params.columns;
-  var words: array<u32, STEPS>; // loaded before the first is needed
+  var words: array<u32, STEPS>; // loaded before the first is used
   for (var step = 0u; step < STEPS; step++) {
     let row = row0 + thread / COLUMNS + step * (THREADS / COLUMNS);
     let column = column0 + thread % COLUMNS;

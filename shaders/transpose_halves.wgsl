@@ -1,10 +1,10 @@
-// y[z, j, i] = x[z, i, j] for a batch of row-major matrices of rows × columns halves, two in a word;
-// columns are even. y's rows are of `pitch` halves, even too, with zeros behind.
+// y[z, j, i] = x[z, i, j] for a batch of row-major matrices of rows × columns halves, two in a
+// word. The number of columns is even. y's rows have `pitch` halves, also even, padded with zeros.
 //
-// A workgroup moves a tile of 64 × 64 through workgroup memory: a thread turns blocks of 2 × 2, two
-// words into two, so that neighbours read and write neighbouring words. Reads 2 and writes 2 bytes
-// a half. The tile's rows are padded by a word, which spreads its columns over the banks. Tiles are
-// numbered along one index over a folded grid; z is the batch.
+// A workgroup moves a tile of 64 × 64 through workgroup memory. A thread transposes blocks of 2 ×
+// 2, two words into two, so that neighbouring threads read and write neighbouring words. Reads 2
+// and writes 2 bytes per half. The tile's rows are padded by a word, which spreads its columns over
+// the banks. Tiles have one index over a folded grid; z is the batch.
 
 struct Params {
   rows: u32, // of x

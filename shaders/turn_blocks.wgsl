@@ -1,13 +1,13 @@
-// Jacobi's rotations for matrices of many rows, a pair of blocks at a time: the vectors that are the
-// rows of w, of [n, columns], are turned until they are orthogonal to each other by their first
-// `length` numbers; or, `hermitian`, rows and columns of the matrix that is the first n columns until
-// it is diagonal. What stands behind is turned with the rows.
+// Jacobi rotations for matrices with many rows, a pair of blocks at a time. The rows of w [n,
+// columns] are rotated until their first `length` numbers are orthogonal vectors. If `hermitian`,
+// rows and columns of the matrix in the first n columns are rotated until it is diagonal. The
+// columns after it are rotated with the rows.
 //
-// A round takes pairs of blocks that have none in common. The vectors' products with each other, or
-// the matrix's rows and columns of the pair, are a small Hermitian matrix: `main_products` computes
-// the former, `main_turn` turns each pair of its rows once, and writes down the product of these
-// rotations, by which `main_rows` and `main_columns` multiply. A sweep in which nothing was turned is
-// the last that does anything.
+// A round takes disjoint pairs of blocks. The vectors' inner products, or the matrix's rows and
+// columns of the pair, are a small Hermitian matrix. `main_products` computes the inner products.
+// `main_turn` rotates each pair of rows of the small matrix once and writes the product of these
+// rotations, by which `main_rows` and `main_columns` multiply. After a sweep without a rotation,
+// nothing more is done.
 
 struct Params {
   matrices: u32,
@@ -20,11 +20,11 @@ struct Params {
 }
 
 @group(0) @binding(0) var<storage, read_write> w: array<Number>;
-// Of each matrix in each sweep, whether something was turned; zeros at first.
+// For each matrix and sweep, whether anything was rotated; initially zeros.
 @group(0) @binding(1) var<storage, read_write> turned: array<atomic<u32>>;
-// Of each pair whether it is turned in this round.
+// For each pair, whether it is rotated in this round.
 @group(0) @binding(2) var<storage, read_write> busy: array<atomic<u32>>;
-// Of each pair [SIDE, SIDE]: the products, and then the rotations.
+// For each pair [SIDE, SIDE]: the products, and then the rotations.
 @group(0) @binding(3) var<storage, read_write> small: array<Number>;
 @group(1) @binding(0) var<uniform> params: Params;
 
@@ -33,17 +33,17 @@ struct Params {
 
 const THREADS = 256u;
 const BLOCK = 16u;
-const SIDE = 32u; // of a pair of blocks
+const SIDE = 32u; // rows of a pair of blocks
 const SQUARE = 1024u;
-const LANES = 16u; // threads of a pair of rows
+const LANES = 16u; // threads per pair of rows
 const NEAR = 1.2e-7; // cosines that count as 0, for vectors of one element
-const NOTHING = 3e-8; // projections that count as 0 beside the matrix's largest element, about 1
-const NEAR_DIAGONAL = 6e-8; // what counts as 0 beside the numbers on the diagonal, and beside 1
+const NOTHING = 3e-8; // projections that count as 0, relative to the largest element, about 1
+const NEAR_DIAGONAL = 6e-8; // negligible relative to the diagonal, and to 1
 
 var<workgroup> block: array<Number, SQUARE>;
 var<workgroup> turns: array<Number, SQUARE>;
 
-// Where the elements of a square are, so that neighbours in a row or a column are in different banks.
+// Position of a square's element, so that neighbours in a row or a column are in different banks.
 fn place(row: u32, column: u32) -> u32 {
   return row * SIDE + (row + column) % SIDE;
 }
@@ -56,12 +56,12 @@ fn pairs() -> u32 {
   return pairs_of(blocks());
 }
 
-// A pair's blocks, by its number among those of all matrices.
+// The blocks of a pair, by its index among all matrices.
 fn pair_at(which: u32) -> vec2u {
   return pair_of(blocks(), params.round, which % pairs());
 }
 
-// The i-th row of a pair: n or more where it is not there.
+// The i-th row of a pair; n or more if it is missing.
 fn row_of(pair: vec2u, i: u32) -> u32 {
   return select(pair.x, pair.y, i >= BLOCK) * BLOCK + i % BLOCK;
 }
@@ -78,7 +78,7 @@ fn is_done(which: u32) -> bool {
   return atomicLoad(&turned[(params.sweep - 1u) * params.matrices + matrix]) == 0u;
 }
 
-// What thread 0 says, to all threads. In memory that is there: 16 KiB are taken.
+// Broadcasts a value of thread 0 to all threads, in existing memory, since 16 KiB are in use.
 fn told_by_first(thread: u32, value: bool) -> bool {
   if (thread == 0u) {
     block[0] = number(select(0.0, 1.0, value));
@@ -129,8 +129,8 @@ fn main_products(
   }
 }
 
-// What counts as 0 between two rows. Between short vectors beside a long one, what turning that one
-// leaves behind does.
+// The threshold for orthogonality of two rows. For short vectors beside a long one, it is the
+// rounding error that rotating the long one leaves.
 fn near(a: f32, b: f32, longest: f32) -> f32 {
   if (params.hermitian != 0u) {
     return NEAR_DIAGONAL * (abs(a) + abs(b) + 1.0);
@@ -192,9 +192,9 @@ fn main_turn(
       rotation = rotation_of(a, b, product);
       is_busy = true;
     }
-    workgroupBarrier(); // all have read what is turned now
+    workgroupBarrier(); // all threads have read the elements before they change
     if (is_turned) {
-      // Of the adjoint matrix, which stands on the left.
+      // The adjoint matrix, which is on the left.
       let left = Rotation(conjugate(rotation.s), conjugate(rotation.t));
       for (var i = lane; i < SIDE; i += LANES) {
         let one = block[place(p, i)];
@@ -218,8 +218,8 @@ fn main_turn(
     }
     workgroupBarrier();
   }
-  // What so many rotations change of lengths and angles by rounding would add up over the rounds: a
-  // step of Newton's iteration for the nearest unitary matrix takes it back (Björck and Bowie 1971).
+  // Rounding errors of many rotations would change lengths and angles more in every round. A step
+  // of Newton's iteration for the nearest unitary matrix corrects this (Björck and Bowie 1971).
   for (var at = thread; at < SQUARE; at += THREADS) {
     let i = at / SIDE;
     let j = at % SIDE;
@@ -245,7 +245,7 @@ fn main_turn(
   }
 }
 
-// The rows of the pairs that are turned, SIDE columns a workgroup.
+// Rotates the rows of the pairs, SIDE columns per workgroup.
 @compute @workgroup_size(THREADS)
 fn main_rows(
   @builtin(workgroup_id) group: vec3u,
@@ -287,7 +287,7 @@ fn main_rows(
   }
 }
 
-// The columns of the pairs that are turned, SIDE rows a workgroup.
+// Rotates the columns of the pairs, SIDE rows per workgroup.
 @compute @workgroup_size(THREADS)
 fn main_columns(
   @builtin(workgroup_id) group: vec3u,

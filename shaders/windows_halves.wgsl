@@ -1,9 +1,9 @@
-// The windows that the filters of a convolution see, as a matrix: y[n, (c, r, s), (p, q)] =
-// x[n, c, p stride + r dilation - padding, …], zeros outside of the picture, for halves, two in a
-// word. y's rows are of `pitch` halves, a multiple of 8, of which those behind the outputs are 0.
+// The windows that a convolution's filters see, as a matrix: y[n, (c, r, s), (p, q)] = x[n, c, p
+// stride + r dilation - padding, …], zeros outside of the image, for halves, two in a word. y's
+// rows have `pitch` halves, a multiple of 8; those after the outputs are 0.
 //
-// A thread makes eight neighbours of a row. Reads 2 bytes a window's element, most of them from the
-// cache, and writes 2. Rows are numbered along one index over a folded grid; z is n.
+// A thread writes eight neighbours of a row. Per element of a window, it reads 2 bytes, mostly from
+// the cache, and writes 2. Rows have one index over a folded grid; z is n.
 
 struct Params {
   channels: u32,
@@ -29,7 +29,7 @@ struct Params {
 
 override THREADS: u32 = 256u;
 
-// The bits of a picture's element; 0 outside, where coordinates below 0 wrap around to.
+// The bits of an image's element, 0 outside. Negative coordinates wrap around to the outside.
 fn half_at(first: u32, row: u32, column: u32) -> u32 {
   if (row >= params.height || column >= params.width) {
     return 0u;

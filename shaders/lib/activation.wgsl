@@ -1,5 +1,5 @@
-// The function that ends a matrix product, chosen when the pipeline is made. See unary.wgsl for
-// these forms.
+// The activation of a matrix product, selected when the pipeline is created. See unary.wgsl for the
+// formulas.
 
 //#include lib/erfc.wgsl
 //#include lib/floats.wgsl

@@ -1,5 +1,5 @@
-// The function that ends a matrix product, of one element, chosen by params.function. See
-// unary.wgsl for these forms.
+// The activation of one element of a matrix product, selected by params.function. See unary.wgsl
+// for the formulas.
 
 //#include lib/erfc.wgsl
 //#include lib/floats.wgsl

@@ -1,6 +1,6 @@
-// C's functions that WGSL does not have, for kernels that are translated from C.
+// C functions that WGSL lacks, for kernels that are translated from C.
 
-// To the nearest whole number; halves away from 0.
+// To the nearest integer; halves away from 0.
 fn round_away(x: f32) -> f32 {
   let whole = trunc(x);
   return whole + select(0.0, sign(x), abs(x - whole) >= 0.5);
@@ -8,7 +8,7 @@ fn round_away(x: f32) -> f32 {
 
 fn cube_root(x: f32) -> f32 {
   let first = sign(x) * exp2(log2(abs(x)) / 3.0);
-  // A step of Newton's.
+  // A step of Newton's method.
   return select(first - (first - x / (first * first)) / 3.0, x, x == 0.0);
 }
 
@@ -20,7 +20,7 @@ fn with_sign(x: f32, signed: f32) -> f32 {
   return bitcast<f32>((bitcast<u32>(x) & 0x7fffffffu) | (bitcast<u32>(signed) & 0x80000000u));
 }
 
-// x to the power of y, also of x < 0 where y is whole.
+// x to the power of y, also of x < 0 for integer y.
 fn power_of(x: f32, y: f32) -> f32 {
   if (y == 0.0) {
     return 1.0;

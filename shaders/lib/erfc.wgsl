@@ -1,5 +1,5 @@
-// erfc(z) = t exp(P(t) - z²) for t = 1 / (1 + z / 2) and z >= 0: W. J. Cody's form with the Chebyshev
-// fit of Numerical Recipes (3rd edition, 6.2.2), good to a fractional error of 1.2e-7.
+// erfc(z) = t exp(P(t) - z²) for t = 1 / (1 + z / 2) and z >= 0: W. J. Cody's form with the
+// Chebyshev fit of Numerical Recipes (3rd edition, 6.2.2), with a relative error of 1.2e-7.
 
 // P(t)
 fn erfc_exponents(t: vec4f) -> vec4f {
@@ -8,7 +8,7 @@ fn erfc_exponents(t: vec4f) -> vec4f {
     + t * 0.17087277))))))));
 }
 
-// Of four equal numbers, three of which no compiler computes.
+// For four equal numbers, of which compilers compute only one.
 fn erfc_exponent(t: f32) -> f32 {
   return erfc_exponents(vec4f(t)).x;
 }

@@ -1,5 +1,5 @@
 // Notes the first fault that a kernel finds in `faults`, which the kernel binds: the number of its
-// check, and two words more.
+// check, and two more words.
 fn note_fault(number: u32, words: vec2u) {
   loop {
     let found = atomicCompareExchangeWeak(&faults[0], 0u, number);

@@ -1,5 +1,5 @@
-// Floats by their bits: NaN and infinities, which WGSL lets an implementation assume not to occur,
-// and refuses in constant expressions.
+// Floats by their bits: NaN and infinities. WGSL lets an implementation assume that they do not
+// occur, and refuses them in constant expressions.
 
 fn is_nan(v: f32) -> bool {
   return (bitcast<u32>(v) & 0x7fffffffu) > 0x7f800000u;
@@ -14,7 +14,7 @@ fn is_minus_infinity(v: f32) -> bool {
 }
 
 fn from_bits(bits: u32) -> f32 {
-  var word = bits; // a variable, so that this is no constant expression
+  var word = bits; // a variable, so that this is not a constant expression
   return bitcast<f32>(word);
 }
 

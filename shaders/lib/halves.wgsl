@@ -11,8 +11,8 @@ fn widened(halves: vec2u) -> vec4f {
   return vec4f(unpack2x16float(halves.x), unpack2x16float(halves.y));
 }
 
-// The halves' bits, one in a word. pack2x16float leaves values beyond float16's range open, and
-// NaN on some devices.
+// The halves' bits, one per word. pack2x16float does not define values beyond float16's range, nor,
+// on some devices, NaN.
 fn half_bits(v: vec4f) -> vec4u {
   let inside = clamp(v, vec4f(-65504.0), vec4f(65504.0));
   let low = pack2x16float(inside.xy);
@@ -29,8 +29,8 @@ fn narrowed(v: vec4f) -> vec2u {
   return bits.xz | (bits.yw << vec2u(16u));
 }
 
-// To the nearest, ties to even, also where pack2x16float flushes float16's subnormal numbers or
-// rounds them twice. In whole numbers: float16's exponent is 112 less, its mantissa 13 bits shorter.
+// To the nearest, ties to even, even if pack2x16float flushes float16's subnormal numbers or rounds
+// them twice. Uses integers: float16's exponent is 112 less, its mantissa 13 bits shorter.
 fn exact_half_bits(v: vec4f) -> vec4u {
   let bits = bitcast<vec4u>(v);
   let size = bits & vec4u(0x7fffffffu);
@@ -42,7 +42,7 @@ fn exact_half_bits(v: vec4f) -> vec4u {
   return select(signed, vec4u(0x7e00u), size > vec4u(0x7f800000u));
 }
 
-// The same as floats.
+// The same, as floats.
 fn rounded_to_half(v: vec4f) -> vec4f {
   let bits = bitcast<vec4u>(v);
   let size = bits & vec4u(0x7fffffffu);
@@ -59,8 +59,8 @@ fn rounded_to_half(v: vec4f) -> vec4f {
 const HALF_NORMAL = 0x38800000u;
 const HALF_END = 0x47800000u;
 
-// How many times float16's smallest number a number near 0 is, given by the bits of a float:
-// that is the last place of 0.5.
+// A number near 0, given by the bits of a float, in multiples of float16's smallest number: that is
+// the last place of 0.5.
 fn half_multiples(size: vec4u) -> vec4u {
   return bitcast<vec4u>(bitcast<vec4f>(size) + vec4f(0.5)) - vec4u(0x3f000000u);
 }

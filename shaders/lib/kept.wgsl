@@ -1,6 +1,6 @@
-// v, with a zero in it that no compiler can tell from a parameter (params.n is below 2^31): the
-// arithmetic around it is then done as it is written, where fast math would take a + b - a for b.
-// Who includes this has that parameter.
+// v plus a zero that compilers cannot know, from a parameter (params.n is below 2^31). Arithmetic
+// with it is computed as written, whereas fast math would replace a + b - a by b. The including
+// file must have that parameter.
 fn kept(v: vec4f) -> vec4f {
   return bitcast<vec4f>(bitcast<vec4u>(v) | vec4u(params.n >> 31u));
 }

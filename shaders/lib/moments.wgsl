@@ -1,5 +1,6 @@
-// Count, mean and squared deviations, of values less a pivot that is one of them: in float32 a mean
-// far from 0 has too few digits left. Who includes this has params.lanes, which is below 2^31.
+// Count, mean and squared deviations of values minus a pivot, which is one of them, since in
+// float32 a mean far from 0 has too few digits. The including file must have params.lanes, which is
+// below 2^31.
 
 struct Moments {
   count: f32,
@@ -12,7 +13,7 @@ fn merge(p: Moments, q: Moments) -> Moments {
   if (q.count == 0.0) {
     return p;
   }
-  if (p.count == 0.0) { // else delta² may overflow, and times 0 be NaN
+  if (p.count == 0.0) { // otherwise delta² may overflow, and times 0 be NaN
     return q;
   }
   let count = p.count + q.count;
@@ -22,9 +23,8 @@ fn merge(p: Moments, q: Moments) -> Moments {
     count, p.mean + delta * share, p.deviations + q.deviations + delta * delta * p.count * share);
 }
 
-// The difference, with a zero in it that no compiler can tell from a parameter: fast math could
-// otherwise subtract the pivot from a sum that has lost its last digits, or the pivot and the mean
-// at once.
+// The difference, plus a zero that compilers cannot know. Otherwise fast math could subtract the
+// pivot from a sum that has lost its last digits, or the pivot and the mean at once.
 fn less(v: vec4f, pivot: vec4f) -> vec4f {
   return bitcast<vec4f>(bitcast<vec4u>(v - pivot) | vec4u(params.lanes >> 31u));
 }

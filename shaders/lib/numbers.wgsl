@@ -1,4 +1,4 @@
-// The numbers of a matrix, which are f32 (REAL) or complex, as vec2f (COMPLEX): one of the two is 1.
+// The numbers of a matrix: f32 (REAL) or complex as vec2f (COMPLEX). Exactly one of the two is 1.
 override REAL: u32 = 1u;
 override COMPLEX: u32 = 0u;
 

@@ -1,12 +1,12 @@
-// The order of elements as that of whole numbers.
+// The order of elements as an order of integers.
 
 // 0 f32, 1 i32, 2 u32
 override KIND: u32 = 0u;
 
-const LAST = 0xffffffffu; // of f32, the order of NaN alone
+const LAST = 0xffffffffu; // for f32, only the order of NaN
 
-// Of an element's bits: a smaller number for a smaller element. Zeros of both signs are equal, and
-// NaN are equal and come last, as in NumPy.
+// For an element's bits: a smaller number for a smaller element. Zeros of both signs are equal. NaN
+// are equal and come last, as in NumPy.
 fn order_of(bits: u32) -> u32 {
   switch (KIND) {
     case 0u: {

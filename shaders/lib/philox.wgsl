@@ -1,6 +1,7 @@
 // Philox4x32-10 of Salmon et al., https://doi.org/10.1145/2063384.2063405: a key and a counter of
-// 128 bits give a block of four words. y's i-th vec4 is made of the blocks from the first counter +
-// i × those that a vec4 takes on. Words of numbers come with the least significant one first.
+// 128 bits give a block of four words. y's i-th vec4 is made from consecutive blocks, starting at
+// the first counter + i × the blocks per vec4. Multi-word numbers have the least significant word
+// first.
 
 struct Params {
   n: u32, // elements
@@ -10,7 +11,7 @@ struct Params {
   counter1: u32,
   counter2: u32,
   counter3: u32,
-  shift: u32, // bits of float32, or whole numbers: what the kernels say
+  shift: u32, // float32 bits or integers, depending on the kernel
   scale: u32,
   last: u32,
 }

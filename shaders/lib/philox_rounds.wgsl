@@ -11,7 +11,7 @@ fn high(a: u32, b: u32) -> u32 {
   return a1 * b1 + (first >> 16u) + (second >> 16u);
 }
 
-// The block of a counter and a key, words with the least significant one first.
+// The block of a counter and a key, with the least significant word first.
 fn philox(counter: vec4u, key: vec2u) -> vec4u {
   var block = counter;
   var turned = key;

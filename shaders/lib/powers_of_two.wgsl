@@ -1,7 +1,7 @@
-// Numbers taken apart into 2^e and what is left.
+// Division of numbers into 2^e and the rest.
 
-// The e of the power of two that is not above v > 0, from -126 to 126: nearer to 0 than it is at
-// both ends, so that 2^e and 2^-e are normal numbers.
+// The e of the largest power of two up to v > 0, from -126 to 126, so closer to 0 at both ends: 2^e
+// and 2^-e are then normal numbers.
 fn binary_exponent(v: f32) -> i32 {
   return clamp(i32((bitcast<u32>(v) >> 23u) & 0xffu) - 127, -126, 126);
 }

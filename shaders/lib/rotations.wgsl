@@ -1,14 +1,14 @@
-// Jacobi's rotations, after lib/numbers.wgsl: which pairs of n vectors are turned in which round,
-// and by how much.
+// Jacobi rotations, included after lib/numbers.wgsl: the pairs of n vectors in each round, and
+// their rotations.
 
-// The pairs of a round, which have no vector in common; n - 1 rounds (n if that is odd) have all.
-// One of them may have a vector that is not there.
+// The number of disjoint pairs in a round. n - 1 rounds (n if that is odd) contain all pairs. One
+// pair of a round may have a missing vector.
 fn pairs_of(n: u32) -> u32 {
   return (n + 1u) / 2u;
 }
 
-// The k-th pair of a round, the smaller one first, as players of a tournament are paired: the last
-// one stays, the others move round. https://doi.org/10.1137/0906007
+// The k-th pair of a round, the smaller index first, as in a round-robin tournament: the last one
+// stays, the others rotate. https://doi.org/10.1137/0906007
 fn pair_of(n: u32, round: u32, k: u32) -> vec2u {
   let others = 2u * pairs_of(n) - 1u;
   let one = (round + k) % others;
@@ -16,16 +16,16 @@ fn pair_of(n: u32, round: u32, k: u32) -> vec2u {
   return vec2u(min(one, other), max(one, other));
 }
 
-// Two vectors p and q become p - conj(s) (q + t p) and q + s (p - conj(t) q): a rotation whose sine
-// is |s|, and t half the angle's tangent, written so that small angles lose little.
+// Two vectors p and q become p - conj(s) (q + t p) and q + s (p - conj(t) q): a rotation with |s|
+// the sine and t half the angle's tangent, in a form that is accurate for small angles.
 struct Rotation {
   s: Number,
   t: Number,
 }
 
-// What makes two vectors orthogonal whose squares are a and b, and whose product conj(p) q is not 0;
-// or a Hermitian matrix of these diagonal. The smaller one of the angles, by Rutishauser's formula:
-// https://doi.org/10.1007/BF02165223
+// The rotation that makes two vectors orthogonal, with squares a and b and a product conj(p) q
+// other than 0, or that diagonalizes such a Hermitian matrix. The smaller of the angles, by
+// Rutishauser's formula: https://doi.org/10.1007/BF02165223
 fn rotation_of(a: f32, b: f32, product: Number) -> Rotation {
   let size = sqrt(square(product));
   let cotangent = 0.5 * (b - a) / size; // of twice the angle

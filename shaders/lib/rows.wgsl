@@ -1,5 +1,5 @@
 // Rows held in registers: `lanes` (params.lanes, a power of two, at most THREADS) neighbouring
-// threads of a workgroup have one, four values HELD times each.
+// threads of a workgroup hold one, four values HELD times each.
 
 const THREADS = 256u;
 const MOST = 16u;
@@ -18,8 +18,8 @@ fn place(group: vec3u, groups: vec3u, thread: u32) -> Place {
   return Place(row, thread & (params.lanes - 1u));
 }
 
-// The sum of `lanes` threads' values, for all of them. Each step leaves a quarter. What uses
-// `partial` again must wait at a barrier first.
+// The sum of `lanes` threads' values, for all of them. Each step leaves a quarter. Before `partial`
+// is used again, wait at a barrier.
 fn sum_of_lanes(value: f32, thread: u32) -> f32 {
   let first = thread & ~(params.lanes - 1u);
   var sum = value;

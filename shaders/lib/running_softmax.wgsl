@@ -1,27 +1,27 @@
-// The denominator of a softmax: of rows held in registers, or as it grows, by parts.
+// The denominator of a softmax, for rows held in registers, or incrementally.
 
 //#include lib/floats.wgsl
 //#include lib/rows.wgsl
 
 var<workgroup> partial_runs: array<vec2f, THREADS>;
 
-// Finite or -infinity. NaN and +infinity make the whole row NaN: what max and exp make of those is
-// left open by WGSL.
+// Finite or -infinity. NaN and +infinity make the whole row NaN, since WGSL does not define max and
+// exp for them.
 fn is_good(v: vec4f) -> vec4<bool> {
   let bits = bitcast<vec4u>(v);
   return ((bits & vec4u(0x7fffffffu)) < vec4u(0x7f800000u)) | (bits == vec4u(0xff800000u));
 }
 
 // A softmax denominator: the largest value, and the sum of exp(value - largest). The sum is
-// negative once NaN or +infinity came.
+// negative after NaN or +infinity.
 struct Running {
   largest: f32,
   sum: f32,
 }
 
-const SPOILED = -1e30; // less than any sum of others makes up for
+const SPOILED = -1e30; // larger than any sum of others could compensate
 
-// A row of nothing but -infinity has no softmax either.
+// A row of only -infinity has no softmax either.
 fn is_undefined(running: Running) -> bool {
   return running.sum < 0.0 || is_minus_infinity(running.largest);
 }
@@ -52,7 +52,7 @@ fn largest_of_lanes(value: f32, thread: u32) -> f32 {
   return largest;
 }
 
-// Replaces a row's values by exp(value - largest). -infinity stands for what is not there.
+// Replaces a row's values by exp(value - largest). -infinity represents a missing value.
 fn weigh(held: ptr<function, array<vec4f, MOST>>, thread: u32) -> Running {
   var good = vec4<bool>(true);
   var top = vec4f(minus_infinity());
@@ -72,7 +72,7 @@ fn weigh(held: ptr<function, array<vec4f, MOST>>, thread: u32) -> Running {
   return Running(largest, sum_of_lanes(select(SPOILED, sum_of_four(sum), all(good)), thread));
 }
 
-// Each sum is brought to the larger maximum. Equal maxima (both -infinity, too) need no factor.
+// Each sum is scaled to the larger maximum. Equal maxima (including -infinity) need no factor.
 fn merge(p: Running, q: Running) -> Running {
   if (p.sum < 0.0 || q.sum < 0.0) {
     return Running(0.0, SPOILED);

@@ -1,24 +1,24 @@
-// A tile of words in workgroup memory, ITEMS neighbouring ones a thread, and the scan over its
-// threads. Who includes this has the type Part of what each thread adds to the scan, and how two of
-// them are combined.
+// A tile of words in workgroup memory, ITEMS neighbouring ones per thread, and the scan over its
+// threads. The including file defines the type Part of each thread's contribution, and how two of
+// them combine.
 
 const THREADS = 256u;
 const ITEMS = 8u;
 const TILE = 2048u; // THREADS × ITEMS
 
-var<workgroup> tile: array<u32, 2112>; // TILE, and a gap after each 32
-var<workgroup> parts: array<Part, 512>; // two for each thread
+var<workgroup> tile: array<u32, 2112>; // TILE, with a gap after every 32
+var<workgroup> parts: array<Part, 512>; // two per thread
 
-// Where word i of the tile is. The gaps let threads that each read every ITEMS-th word read
-// different banks of memory.
+// Position of word i of the tile. The gaps let threads that each read every ITEMS-th word use
+// different banks.
 fn within(i: u32) -> u32 {
   return i + i / 32u;
 }
 
 // The inclusive scan of the threads' values in groups of `lanes`, a power of two and the same for
-// all threads. Returns where in `parts` the results begin, one for each thread. Each step reaches
-// four times as far as the one before; it writes one half of `parts` and reads it, so that one
-// barrier a step is enough. A second call must wait at a barrier first.
+// all threads. Returns the position in `parts` of the results, one per thread. Each step reaches
+// four times as far as the previous one. It writes one half of `parts` and reads it, so that one
+// barrier per step is enough. Before a second call, wait at a barrier.
 fn scan_threads(value: Part, thread: u32, lanes: u32) -> u32 {
   let lane = thread & (lanes - 1u);
   var sum = value;

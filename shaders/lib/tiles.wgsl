@@ -1,10 +1,10 @@
-// Which tile of C, of ROWS by COLUMNS elements, a workgroup makes: neighbouring workgroups make
-// tiles that share their columns of B in the cache.
+// The tile of C, ROWS by COLUMNS elements, of a workgroup. Neighbouring workgroups compute tiles
+// that share their columns of B in the cache.
 
-const TALL = 8u; // tiles, of a group of such tiles
+const TALL = 8u; // tiles per group
 
 struct Tile {
-  row: u32, // its first element's
+  row: u32, // of its first element
   column: u32,
   is_outside: bool, // the grid has more workgroups than there are tiles
 }
@@ -13,7 +13,7 @@ fn tile_of(group: vec3u, groups: vec3u) -> Tile {
   let across = (params.n + COLUMNS - 1u) / COLUMNS;
   let down = (params.m + ROWS - 1u) / ROWS;
   let which = group.y * groups.x + group.x;
-  let first = which / (TALL * across) * TALL; // row of tiles, of a group
+  let first = which / (TALL * across) * TALL; // first row of tiles of the group
   let tall = min(down - first, TALL);
   let in_group = which % (TALL * across);
   return Tile(

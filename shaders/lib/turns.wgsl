@@ -1,13 +1,13 @@
-// Complex numbers as vec2f, and those on the unit circle.
+// Complex numbers as vec2f, and numbers on the unit circle.
 
 fn times(a: vec2f, b: vec2f) -> vec2f {
   return vec2f(a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x);
 }
 
-// exp(sign 2πi k / m) for k < m <= 2^28, within about 1e-7: the built-in sin and cos only promise
-// 2^-11. The angle is taken as the nearest quarter of a turn, or by a rounding error the next, and
-// what is left of it, which is exact: at most an eighth of a turn either way. t is in units of
-// that, where the polynomials in t² are good to 2^-28.
+// exp(sign 2πi k / m) for k < m <= 2^28, within about 1e-7; the built-in sin and cos guarantee only
+// 2^-11. The angle is divided into the nearest quarter of a turn (or, by a rounding error, the
+// next) and an exact remainder of at most an eighth of a turn either way. t is in units of that,
+// where the polynomials in t² are accurate to 2^-28.
 fn turn(k: u32, m: u32, sign: f32) -> vec2f {
   let share = 1.0 / f32(m);
   let quarter = u32(4.0 * (f32(k) * share) + 0.5);

@@ -1,4 +1,4 @@
-// Numbers of continuous distributions. Parameters that a distribution does not have give NaN.
+// Random numbers of continuous distributions. Invalid parameters give NaN.
 
 //#include lib/chance/gamma.wgsl
 //#include lib/chance/stream.wgsl
@@ -84,7 +84,7 @@ fn drawn_triangular(draws: ptr<function, Draws>, left: f32, mode: f32, right: f3
 }
 
 // J. R. Michael, W. R. Schucany and R. W. Haas, https://doi.org/10.1080/00031305.1976.10479147. The
-// smaller root, 1 + w - sqrt(2 w + w²), as a quotient in which nothing cancels.
+// smaller root, 1 + w - sqrt(2 w + w²), as a quotient without cancellation.
 fn drawn_wald(draws: ptr<function, Draws>, mean: f32, scale: f32) -> f32 {
   if (!is_positive(mean) || !is_positive(scale)) {
     return quiet_nan();
@@ -98,8 +98,8 @@ fn drawn_wald(draws: ptr<function, Draws>, mean: f32, scale: f32) -> f32 {
   return mean / root;
 }
 
-// D. J. Best and N. I. Fisher, https://doi.org/10.2307/2346732. Of a large kappa s and w are near 1:
-// s - 1 and 1 - w are computed instead.
+// D. J. Best and N. I. Fisher, https://doi.org/10.2307/2346732. For a large kappa, s and w are near
+// 1, so s - 1 and 1 - w are computed instead.
 fn drawn_vonmises(draws: ptr<function, Draws>, mu: f32, kappa: f32) -> f32 {
   if (!is_counting(kappa)) {
     return quiet_nan();
@@ -108,7 +108,7 @@ fn drawn_vonmises(draws: ptr<function, Draws>, mu: f32, kappa: f32) -> f32 {
   if (kappa > 1e-5) {
     let root = sqrt(1.0 + 4.0 * kappa * kappa);
     let away = (sqrt(2.0 * (1.0 + root)) - 1.0 - 1.0 / (2.0 * kappa + root)) / (2.0 * kappa);
-    let rho = 1.0 - away; // of a small kappa 0, where nothing is left of it
+    let rho = 1.0 - away; // 0 for a small kappa, where no digits are left
     let above = select(
       0.5 * away * away / rho, (1.0 / kappa + kappa) - 1.0, kappa < 0.05);
     for (var i = 0u; i < MOST_TRIES; i++) {

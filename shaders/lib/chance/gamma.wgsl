@@ -1,10 +1,10 @@
-// Numbers of the gamma distribution, and of those that are made of it.
+// Random numbers of the gamma distribution and of distributions derived from it.
 
 //#include lib/chance/stream.wgsl
 
-// (g, l): g exp(l) is a number of the gamma distribution of shape a. Numbers of small shapes are below
-// float32's range, so that some need ln g + l. G. Marsaglia and W. W. Tsang,
-// https://doi.org/10.1145/358407.358414; a shape below 1 is raised by 1, as they say.
+// Returns (g, l): g exp(l) has the gamma distribution with shape a. For small shapes it is below
+// float32's range, so some callers need ln g + l. G. Marsaglia and W. W. Tsang,
+// https://doi.org/10.1145/358407.358414. As in the paper, a shape below 1 is raised by 1.
 fn drawn_gamma_parts(draws: ptr<function, Draws>, a: f32) -> vec2f {
   let is_small = a < 1.0;
   let shape = select(a, a + 1.0, is_small);
@@ -20,7 +20,7 @@ fn drawn_gamma_parts(draws: ptr<function, Draws>, a: f32) -> vec2f {
       continue;
     }
     found = d * v * v * v;
-    // 1/2 x² + d - d v³ + 3 d ln v. Of a small t its terms cancel, but for these.
+    // 1/2 x² + d - d v³ + 3 d ln v. For a small t, only these terms do not cancel.
     var rest = -3.0 * d * t * t * t * t * (0.25 - t * (0.2 - t * (1.0 / 6.0 - t / 7.0)));
     if (abs(t) > 0.1) {
       rest = 0.5 * x * x - d * t * (3.0 + 3.0 * t + t * t) + 3.0 * d * log1p_of(t);

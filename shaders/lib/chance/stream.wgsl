@@ -1,10 +1,10 @@
-// Random numbers of one element: as many as its distribution asks for. The element's number is part
-// of the counter, and so is the number of the block, so that no two elements share a word.
+// Random numbers of one element, as many as its distribution needs. The counter includes the
+// element's index and the block's, so no two elements share a word.
 
 //#include lib/floats.wgsl
 //#include lib/philox_rounds.wgsl
 
-// Tries of a rejection method. Each is accepted with a probability of at least 1/2.
+// Maximum tries of a rejection method. Each is accepted with a probability of at least 1/2.
 const MOST_TRIES = 200u;
 
 struct Draws {
@@ -32,7 +32,7 @@ fn drawn_uniform(draws: ptr<function, Draws>) -> f32 {
   return (f32(drawn_word(draws) >> 9u) + 0.5) * 0x1p-23f;
 }
 
-// -ln u for an odd multiple u of 2^-33. Near u = 1 the digits of 1 - u count.
+// -ln u for an odd multiple u of 2^-33. Near u = 1, the digits of 1 - u matter.
 fn drawn_exponential(draws: ptr<function, Draws>) -> f32 {
   let word = drawn_word(draws);
   if (word > 0x80000000u) {

@@ -1,14 +1,14 @@
-// Whole numbers of discrete distributions. Parameters that a distribution does not have give NOT_DRAWN.
+// Random integers of discrete distributions. Invalid parameters give NOT_DRAWN.
 //
 // Probabilities of large numbers are compared by the deviance (C. Loader, "Fast and Accurate
-// Computation of Binomial Probabilities", 2000): logarithms of factorials would leave no digits of
-// their differences in float32. Numbers are counted from the mean, which may be large.
+// Computation of Binomial Probabilities", 2000), since differences of log factorials would have no
+// digits left in float32. Numbers are counted from the mean, which may be large.
 
 //#include lib/chance/gamma.wgsl
 //#include lib/chance/stream.wgsl
 
 const NOT_DRAWN = i32(-2147483647 - 1);
-const LARGEST_WHOLE = 2147483392.0; // of float32's that an i32 holds
+const LARGEST_WHOLE = 2147483392.0; // the largest float32 that an i32 holds
 
 // (1 + x) ln(1 + x) - x for x >= -1.
 fn deviance(x: f32) -> f32 {
@@ -21,7 +21,7 @@ fn deviance(x: f32) -> f32 {
   return (1.0 + x) * log1p_of(x) - x;
 }
 
-// ln k! - (k ln k - k), for a whole k.
+// ln k! - (k ln k - k), for an integer k.
 fn factorial_rest(k: f32) -> f32 {
   if (k < 0.5) {
     return 0.0;
@@ -38,8 +38,8 @@ fn whole_from(x: f32) -> i32 {
   return i32(clamp(x, -LARGEST_WHOLE, LARGEST_WHOLE));
 }
 
-// W. Hörmann, https://doi.org/10.1016/0167-6687(93)90997-4; small means by counting exponential
-// times.
+// W. Hörmann, https://doi.org/10.1016/0167-6687(93)90997-4; for small means, by counting
+// exponential times.
 fn drawn_poisson(draws: ptr<function, Draws>, lam: f32) -> i32 {
   if (!is_counting(lam) || lam > 2.147e9) {
     return NOT_DRAWN;
@@ -80,8 +80,8 @@ fn drawn_poisson(draws: ptr<function, Draws>, lam: f32) -> i32 {
   return max(i32(base) + whole_from(away), 0);
 }
 
-// The less probable outcome's count: W. Hörmann's BTRS, https://doi.org/10.1080/00949659308811496;
-// small means by the waiting times from one to the next.
+// The count of the less probable outcome: W. Hörmann's BTRS,
+// https://doi.org/10.1080/00949659308811496; for small means, by waiting times between occurrences.
 fn drawn_rare(draws: ptr<function, Draws>, n: i32, p: f32) -> i32 {
   if (n == 0 || p == 0.0) {
     return 0;
@@ -130,7 +130,7 @@ fn drawn_rare(draws: ptr<function, Draws>, n: i32, p: f32) -> i32 {
   return clamp(i32(base) + whole_from(away), 0, n);
 }
 
-// The logarithm of the probability of base + away of n, but for what is the same for all.
+// The log probability of base + away of n, without terms that are the same for all.
 fn rare_chance(away: f32, part: f32, base: f32, trials: f32, p: f32) -> f32 {
   let mean = trials * p;
   let others = trials - mean;
@@ -180,18 +180,17 @@ fn drawn_logseries(draws: ptr<function, Draws>, p: f32) -> i32 {
   return select(2, 1, v >= q);
 }
 
-// L. Devroye, Non-Uniform Random Variate Generation, 1986, X.6.1, of the
-// numbers below 2^31.
+// L. Devroye, Non-Uniform Random Variate Generation, 1986, X.6.1, for numbers below 2^31.
 fn drawn_zipf(draws: ptr<function, Draws>, a: f32) -> i32 {
   if (!is_finite(a) || a <= 1.0) {
     return NOT_DRAWN;
   }
   let less = a - 1.0;
   let b_less = expm1_of(0.6931472 * less);
-  let share = expm1_of(-21.487562 * less); // of the numbers below 2^31
+  let share = expm1_of(-21.487562 * less); // for numbers below 2^31
   for (var i = 0u; i < MOST_TRIES; i++) {
     let x = clamp(floor(exp(-log1p_of(drawn_uniform(draws) * share) / less)), 1.0, LARGEST_WHOLE);
-    // t = (1 + 1/x)^less, of which t - 1 counts.
+    // t = (1 + 1/x)^less; only t - 1 is needed.
     let above = expm1_of(less * log1p_of(1.0 / x));
     if (drawn_uniform(draws) * x * above * (1.0 + b_less) <= (1.0 + above) * b_less) {
       return i32(x);
@@ -207,7 +206,7 @@ fn drawn_negative_binomial(draws: ptr<function, Draws>, n: f32, p: f32) -> i32 {
   return drawn_poisson(draws, drawn_gamma(draws, n) * ((1.0 - p) / p));
 }
 
-// Of good and bad things, how many good ones are among `taken`: the ratio of uniforms of E. Stadlober,
+// The number of good items among `taken`: the ratio of uniforms of E. Stadlober,
 // https://doi.org/10.1007/BF01932712; small samples one by one.
 fn drawn_hypergeometric(draws: ptr<function, Draws>, good: i32, bad: i32, taken: i32) -> i32 {
   if (good < 0 || bad < 0 || taken < 0 || good > 1000000000 || bad > 1000000000
@@ -215,7 +214,7 @@ fn drawn_hypergeometric(draws: ptr<function, Draws>, good: i32, bad: i32, taken:
     return NOT_DRAWN;
   }
   let all = good + bad;
-  let sample = min(taken, all - taken); // what is left behind is drawn as well
+  let sample = min(taken, all - taken); // the remaining items are drawn as well
   let fewer = min(good, bad);
   var found = 0;
   if (sample < 16) {
@@ -266,7 +265,7 @@ fn drawn_of_many(draws: ptr<function, Draws>, fewer: i32, more: i32, sample: i32
   return clamp(i32(base) + whole_from(away), 0, min(sample, fewer));
 }
 
-// The logarithm of the probability of base + away, but for what is the same for all.
+// The log probability of base + away, without terms that are the same for all.
 fn sample_chance(away: f32, part: f32, base: f32, fewer: i32, more: i32, sample: i32) -> f32 {
   let share = f32(sample) / (f32(fewer) + f32(more));
   let ours = f32(fewer) * share;

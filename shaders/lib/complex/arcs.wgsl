@@ -1,7 +1,7 @@
-// Inverse functions of angles and hyperbolic ones, within 8 ULP of their size, by W. Kahan's
+// Inverse trigonometric and hyperbolic functions, within 8 ULP of their size. They use W. Kahan's
 // formulas ("Branch cuts for complex elementary functions", 1987) for a number of the first
-// quadrant, in which no digits cancel. asinh z = i asin (-i z) and so on exchange the parts. The
-// special cases are C17 G.6.1's and G.6.2's.
+// quadrant, without cancellation. asinh z = i asin (-i z) and so on exchange the parts. The special
+// cases are those of C17 G.6.1 and G.6.2.
 
 //#include lib/complex/parts.wgsl
 //#include lib/complex/roots.wgsl
@@ -9,8 +9,8 @@
 //#include lib/math/inverse_hyperbolic.wgsl
 //#include lib/math/logarithms.wgsl
 
-// Of z = |x| + i |y|: the roots of 1 - |x| + i |y| and of 1 + |x| + i |y|, both quartered where z
-// is that large, and the imaginary part of asin z.
+// For z = |x| + i |y|: the roots of 1 - |x| + i |y| and of 1 + |x| + i |y|, both quartered if z is
+// huge, and the imaginary part of asin z.
 struct Arms {
   below: C,
   above: C,
@@ -18,7 +18,7 @@ struct Arms {
 }
 
 fn arms_of(z: C) -> Arms {
-  let is_huge = max(abs(z.re), abs(z.im)) > vec4f(1e30); // what is added to it counts for nothing
+  let is_huge = max(abs(z.re), abs(z.im)) > vec4f(1e30); // added 1 has no effect
   let scale = select(vec4f(1.0), vec4f(0.25), is_huge);
   let x = abs(z.re) * scale;
   let y = abs(z.im) * scale;
@@ -28,7 +28,7 @@ fn arms_of(z: C) -> Arms {
   return Arms(below, above, height + select(vec4f(), vec4f(1.3862944), is_huge)); // ln 4
 }
 
-// The angle of an infinite z from the real axis, its own half plane or the right one.
+// The angle of an infinite z from the real axis, in its own half plane or the right one.
 fn slope(z: C) -> vec4f {
   return np_atan2(abs(z.im), abs(z.re));
 }
@@ -47,7 +47,7 @@ fn c_asin(z: C) -> C {
     flipped(im, sign_bits(z.im)));
 }
 
-// The angle is that of the two roots; `above` and `below` change places with the sign of x.
+// The angle comes from the two roots; `above` and `below` are exchanged with the sign of x.
 fn c_acos(z: C) -> C {
   let arms = arms_of(z);
   let is_left = sign_bits(z.re) != vec4u();
@@ -68,7 +68,7 @@ fn c_asinh(z: C) -> C {
   return C(value.im, value.re);
 }
 
-// ± i acos z, with a real part that is not negative.
+// ± i acos z, with a nonnegative real part.
 fn c_acosh(z: C) -> C {
   let value = c_acos(z);
   return C(abs(value.im), flipped(value.re, sign_bits(z.im)));

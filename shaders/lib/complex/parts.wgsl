@@ -1,5 +1,5 @@
-// Complex numbers by their bits: which are infinite or no numbers, and their powers of two. One is
-// infinite where one part is, whatever the other part is (C17 Annex G.3).
+// Complex numbers by their bits: infinities, NaN and powers of two. A number is infinite if one
+// part is, whatever the other part is (C17 Annex G.3).
 
 //#include lib/floats.wgsl
 //#include lib/fused/complex.wgsl
@@ -17,7 +17,7 @@ fn c_isfinite(z: C) -> vec4<bool> {
   return max(size_bits(z.re), size_bits(z.im)) < vec4u(INFINITY);
 }
 
-// Subnormal numbers are zeros.
+// Subnormal numbers count as zeros.
 fn is_zero(v: vec4f) -> vec4<bool> {
   return size_bits(v) < vec4u(SMALLEST);
 }
@@ -30,12 +30,12 @@ fn infinities() -> vec4f {
   return vec4f(from_bits(INFINITY));
 }
 
-// v where it is a number, or where `also` says so.
+// v if it is a number or `also` is set, else NaN.
 fn number_or_nan(v: vec4f, is_number: vec4<bool>) -> vec4f {
   return select(vec4f(quiet_nan()), v, is_number);
 }
 
-// v 2^whole, with v's sign where that is 0.
+// v 2^whole, with v's sign if that is 0.
 fn scaled_by(v: vec4f, whole: vec4i) -> vec4f {
   let size = size_bits(v);
   let value = times_power(bitcast<vec4f>(size), whole);
@@ -46,13 +46,13 @@ fn c_scaled(z: C, whole: vec4i) -> C {
   return C(scaled_by(z.re, whole), scaled_by(z.im, whole));
 }
 
-// The power of two that the larger part begins with.
+// The exponent of the larger part.
 fn exponent_of_larger(z: C) -> vec4i {
   return vec4i(max(size_bits(z.re), size_bits(z.im)) >> vec4u(23u)) - vec4i(127);
 }
 
-// What has the direction of an infinite number, where z is one: its parts are 1 where they were
-// infinite, else 0.
+// A finite number in the direction of an infinite one: its parts are 1 if they were infinite, else
+// 0.
 fn boxed(z: C) -> C {
   let one = vec4u(ONE);
   let re = select(vec4u(), one, size_bits(z.re) == vec4u(INFINITY)) | sign_bits(z.re);

@@ -3,8 +3,8 @@
 //#include lib/complex/parts.wgsl
 //#include lib/math/wide.wgsl
 
-// The root with a real part that is not negative: t = sqrt((|x| + |z|) / 2) and |y| / 2t are its
-// parts, the first one the real one where x is not negative. C17 G.6.4.2 has the special cases.
+// The root with a nonnegative real part. t = sqrt((|x| + |z|) / 2) and |y| / 2t are its parts; the
+// first is the real one if x is not negative. C17 G.6.4.2 has the special cases.
 fn c_sqrt(z: C) -> C {
   let even = exponent_of_larger(z) & vec4i(-2);
   let m = c_scaled(z, -even);
@@ -19,7 +19,7 @@ fn c_sqrt(z: C) -> C {
 
   let x_infinite = size_bits(z.re) == vec4u(INFINITY);
   let y_infinite = size_bits(z.im) == vec4u(INFINITY);
-  let beside = number_or_nan(vec4f(), !are_nan(z.im)); // the part beside an infinite one
+  let beside = number_or_nan(vec4f(), !are_nan(z.im)); // the other part of an infinite number
   var re = number_or_nan(value.re, !c_isnan(z));
   var im = number_or_nan(value.im, !c_isnan(z));
   re = select(re, select(infinities(), beside, is_left), x_infinite);

@@ -1,4 +1,4 @@
-// Angles as a number of quarter turns and a rest, for all sizes that a float32 has.
+// Angles as a number of quarter turns and a remainder, for all float32 magnitudes.
 
 //#include lib/kept.wgsl
 //#include lib/math/bits.wgsl
@@ -7,12 +7,12 @@
 struct Angle {
   quarters: vec4u, // the last two bits count
   rest: vec4f,
-  lost: vec4f, // what `rest` has no digits for
+  lost: vec4f, // digits that `rest` cannot hold
 }
 
 const NEAR = 0x45c80000u; // the bits of 6400, less than 4096 quarter turns
 
-// The larger half of a product of 24 and 32 bits, by 16 bits at a time.
+// The upper half of a product of 24 and 32 bits, by 16 bits at a time.
 fn high_word(p: vec4u, q: vec4u) -> vec4u {
   let p_high = p >> vec4u(16u);
   let p_low = p & vec4u(0xffffu);
@@ -23,18 +23,18 @@ fn high_word(p: vec4u, q: vec4u) -> vec4u {
   return p_high * q_high + (middle >> vec4u(16u)) + (sum >> vec4u(16u));
 }
 
-// 32 bits of two words, from a bit of the first one on, counted from its top.
+// 32 bits of two words, starting at a bit of the first one, counted from its top.
 fn window(first: vec4u, second: vec4u, begin: vec4u) -> vec4u {
   return (first << begin) | ((second >> vec4u(1u)) >> (vec4u(31u) - begin));
 }
 
-// Payne and Hanek's reduction (https://doi.org/10.1145/1057600.1057602) in fixed point, for sizes
-// from 1 on: v = digits 2^n, and of 2/π only those bits count that make a product with 24 digits
-// between 2^-62 and 4 quarter turns. The float32 nearest to a whole number of those, 16367173 2^72,
-// is 2^-29.9 from it.
+// Payne and Hanek's reduction (https://doi.org/10.1145/1057600.1057602) in fixed point, for
+// magnitudes from 1 on: v = digits 2^n. Only those bits of 2/π are used whose product with 24
+// digits is between 2^-62 and 4 quarter turns. The float32 nearest to a multiple of a quarter turn,
+// 16367173 2^72, is 2^-29.9 from it.
 fn far_angle(size: vec4u) -> Angle {
-  // Where the first of those bits is in 2/π after 32 zeros, from 7 to 134; then the four words from
-  // there on, found by fours, by twos and by ones.
+  // The position of the first of those bits in 2/π after 32 zeros, from 7 to 134, then the four
+  // words from there on, selected by fours, by twos and by ones.
   let place = max(size >> vec4u(23u), vec4u(127u)) - vec4u(120u);
   let four = (place & vec4u(128u)) != vec4u();
   let two = (place & vec4u(64u)) != vec4u();
@@ -60,13 +60,13 @@ fn far_angle(size: vec4u) -> Angle {
   let low = middle_low + high_word(digits, window(c2, c3, begin));
   let carry = select(vec4u(), vec4u(1u), low < middle_low);
   let high = digits * window(c0, c1, begin) + high_word(digits, middle) + carry;
-  // Less the nearest whole number, and its size.
+  // Minus the nearest integer, and its magnitude.
   let quarters = (high + vec4u(0x20000000u)) >> vec4u(30u);
   let left = high - (quarters << vec4u(30u));
   let negative = select(vec4u(), vec4u(0xffffffffu), bitcast<vec4i>(left) < vec4i());
   let left_high = left ^ negative;
   let left_low = low ^ negative;
-  // Its first bits, times π/2 as 12 bits and the others.
+  // Its first bits, times π/2 as 12 bits and the rest.
   let zeros = min(countLeadingZeros(left_high), vec4u(31u));
   let first = (left_high << zeros) | (left_low >> (vec4u(32u) - zeros));
   let top = vec4f(first >> vec4u(20u));
@@ -80,7 +80,7 @@ fn far_angle(size: vec4u) -> Angle {
 }
 
 // Cody and Waite's reduction: π/2 as three parts of 12 bits, whose products with the 12 bits of
-// `turns` are exact, and a rest. What is further takes the other way.
+// `turns` are exact, and a remainder. Larger angles use far_angle.
 fn angle_of(v: vec4f) -> Angle {
   let size = size_bits(v);
   let is_far = size > vec4u(NEAR);

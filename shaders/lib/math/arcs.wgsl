@@ -1,4 +1,4 @@
-// Arcsine and arccosine within 1 ULP, the arctangent within 2, that of a point within 2.5.
+// Arcsine and arccosine within 1 ULP, the arctangent within 2, atan2 within 2.5.
 
 //#include lib/floats.wgsl
 //#include lib/kept.wgsl
@@ -6,7 +6,7 @@
 //#include lib/math/quotients.wgsl
 //#include lib/math/wide.wgsl
 
-// π/2 as 12 bits and the others.
+// π/2 as 12 bits and the rest.
 const HALF_PI = 1.57080078125;
 const HALF_PI_REST = -4.4544549e-6;
 
@@ -16,7 +16,7 @@ fn asin_series(t: vec4f) -> vec4f {
     + t * (2.4181311049e-2 + t * 4.2163199048e-2))));
 }
 
-// For |v| from 1/2 on: asin of the root of (1 - |v|) / 2, as `high` of 12 bits and the others. The
+// For |v| from 1/2 on: asin of the root of (1 - |v|) / 2, as `high` of 12 bits and the rest. The
 // arccosine is twice that.
 struct Arc {
   high: vec4f,
@@ -51,7 +51,7 @@ fn np_acos(v: vec4f) -> vec4f {
   return select(value, vec4f(quiet_nan()), size_bits(v) > vec4u(ONE));
 }
 
-// For size >= 0: atan c + atan ((size - c) / (1 + c size)) for a c near it, of 0, 1/2, 1, 3/2 and
+// For size >= 0: atan c + atan ((size - c) / (1 + c size)) for a nearby c of 0, 1/2, 1, 3/2 and
 // infinity, with the polynomial and the parts of atan c of musl's atanf.c.
 fn atan_of(size: vec4f) -> vec4f {
   let bounded = min(size, vec4f(1e30));
@@ -78,7 +78,7 @@ fn np_atan(v: vec4f) -> vec4f {
   return select(flipped(atan_of(abs(v)), sign_bits(v)), v, are_nan(v));
 }
 
-// The angle of the point (x, y). Signs of zeros count, and two infinities are as equal numbers are.
+// The angle of the point (x, y). Signs of zeros matter, and two infinities count as equal numbers.
 fn np_atan2(y: vec4f, x: vec4f) -> vec4f {
   let y_size = size_bits(y);
   let x_size = size_bits(x);

@@ -3,7 +3,7 @@
 const ONE = 0x3f800000u; // the bits of 1, of infinity and of a NaN
 const INFINITY = 0x7f800000u;
 const NAN = 0x7fc00000u;
-const SMALLEST = 0x00800000u; // the bits of 2^-126: what is below is subnormal, and may count as 0
+const SMALLEST = 0x00800000u; // the bits of 2^-126; smaller numbers are subnormal and may be 0
 const FRACTION = 0x007fffffu;
 
 fn size_bits(v: vec4f) -> vec4u {
@@ -14,12 +14,12 @@ fn sign_bits(v: vec4f) -> vec4u {
   return bitcast<vec4u>(v) & vec4u(0x80000000u);
 }
 
-// v, negated where the sign is that of negative numbers.
+// v, negated if `sign` is negative.
 fn flipped(v: vec4f, sign: vec4u) -> vec4f {
   return bitcast<vec4f>(bitcast<vec4u>(v) ^ sign);
 }
 
-// The number in [1, 2) with the same digits.
+// The number in [1, 2) with the same mantissa.
 fn mantissa(bits: vec4u) -> vec4f {
   return bitcast<vec4f>((bits & vec4u(FRACTION)) | vec4u(ONE));
 }

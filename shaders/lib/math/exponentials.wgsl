@@ -1,4 +1,4 @@
-// e^v and its kin. Results below 2^-126 are 0.
+// e^v and related functions. Results below 2^-126 are 0.
 
 //#include lib/floats.wgsl
 //#include lib/kept.wgsl
@@ -14,7 +14,7 @@ fn exp_series(z: vec4f) -> vec4f {
 struct Exponent {
   whole: vec4f,
   rest: vec4f,
-  lost: vec4f, // what `rest` has no digits for
+  lost: vec4f, // digits that `rest` cannot hold
 }
 
 fn exponent_of(v: vec4f) -> Exponent {
@@ -25,7 +25,7 @@ fn exponent_of(v: vec4f) -> Exponent {
   return Exponent(whole, rest, whole * 0.00021219444 - kept(kept(rest) - large));
 }
 
-// e^v 2^doubled within 1.2 ULP, where the built-in exp may be off by 2 |v| of them; not of NaN.
+// e^v 2^doubled within 1.2 ULP, whereas the built-in exp may be off by 2 |v| ULP. Not for NaN.
 fn exp_times(v: vec4f, doubled: i32) -> vec4f {
   let exponent = exponent_of(v);
   let rest = exponent.rest;
@@ -37,8 +37,8 @@ fn exp_accurate(v: vec4f) -> vec4f {
   return exp_times(v, 0);
 }
 
-// e^v by exp_times' steps: beside 1.5 2^23, a float's last bits are a whole number. What only few
-// operands need is in branches: threads that have none of them pass it by.
+// e^v by exp_times' steps: near 1.5 2^23, a float's last bits are an integer. Steps that few
+// operands need are in branches, which threads without such operands skip.
 fn np_exp(v: vec4f) -> vec4f {
   let size = size_bits(v);
   let are_plain = max(max(size.x, size.y), max(size.z, size.w)) <= 0x42ae0000u; // the bits of 87
@@ -57,8 +57,8 @@ fn np_exp(v: vec4f) -> vec4f {
   return power;
 }
 
-// Within 2 ULP. e^v - 1 = 2^whole (e^rest - 1) + (2^whole - 1), which keeps its digits where v is
-// small; from 2^26 on the 1 has no part in it, and below 2^-26 it is all.
+// Within 2 ULP. e^v - 1 = 2^whole (e^rest - 1) + (2^whole - 1), which keeps its digits for small v.
+// From 2^26 on, the 1 has no effect, and below 2^-26, v is the result.
 fn np_expm1(v: vec4f) -> vec4f {
   let exponent = exponent_of(v);
   let rest = exponent.rest;
@@ -67,7 +67,7 @@ fn np_expm1(v: vec4f) -> vec4f {
   let near = power * less + kept(power - 1.0);
   let value = select(near, exp_accurate(v), exponent.whole > vec4f(26.0));
   let bounded = select(value, vec4f(-1.0), v < vec4f(-18.0));
-  // Of 0 the sign is lost above.
+  // The sign of 0 is lost above.
   let signed_value = bitcast<vec4f>(size_bits(bounded) | sign_bits(v));
   return select(signed_value, v, are_nan(v));
 }

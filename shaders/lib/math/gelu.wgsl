@@ -6,8 +6,8 @@
 //#include lib/kept.wgsl
 //#include lib/math/exponentials.wgsl
 
-// v sigmoid(2 u), where u has the sign of v. exp(-|u|) comes twice, since its square may be
-// subnormal where the product with v is not.
+// v sigmoid(2 u), where u has the sign of v. exp(-|u|) is multiplied twice, since its square may be
+// subnormal when the product with v is not.
 fn gated(v: vec4f, u: vec4f) -> vec4f {
   let root = exp_accurate(-abs(u));
   let share = 1.0 / (1.0 + root * root);
@@ -19,8 +19,8 @@ fn gelu(v: vec4f) -> vec4f {
   return gated(v, 0.7978845608028654 * (v + 0.044715 * v * v * v));
 }
 
-// Φ(-|v|) = large small: half of erfc(z) for z = |v| / sqrt(2). z² = v²/2 is that of v's first 12
-// bits, which is exact, and a small rest. The product may be subnormal where v Φ(v) is not.
+// Φ(-|v|) = large small: half of erfc(z) for z = |v| / sqrt(2). z² = v²/2 is the exact square of
+// v's first 12 bits plus a small remainder. The product may be subnormal when v Φ(v) is not.
 struct Tail {
   large: vec4f,
   small: vec4f,

@@ -5,18 +5,18 @@
 //#include lib/math/exponentials.wgsl
 //#include lib/math/wide.wgsl
 
-// e^-size / 2 from e^size / 2. WGSL promises no quotients by more than 2^126, and from 1e30 on it
-// counts for nothing.
+// e^-size / 2 from e^size / 2. WGSL does not define quotients by more than 2^126, and from 1e30 on
+// the result has no effect.
 fn falling_half(rising: vec4f) -> vec4f {
   return 0.25 / min(rising, vec4f(1e30));
 }
 
-// `value`, computed from e^size / 2 and e^-size / 2; infinity where the first one is.
+// `value`, computed from e^size / 2 and e^-size / 2; infinity if the first one is.
 fn finite_or_infinite(value: vec4f, rising: vec4f) -> vec4f {
   return select(value, rising, size_bits(rising) == vec4u(INFINITY));
 }
 
-// Below 1 the polynomial of Cephes' sinhf.c, since the difference cancels there.
+// Below 1, the polynomial of Cephes' sinhf.c, since the difference cancels.
 fn np_sinh(v: vec4f) -> vec4f {
   let size = abs(v);
   let rising = exp_times(size, -1);
@@ -32,7 +32,7 @@ fn np_cosh(v: vec4f) -> vec4f {
   return select(finite_or_infinite(rising + falling_half(rising), rising), v, are_nan(v));
 }
 
-// 1 - 2 / (e^2|v| + 1), which is 1 from 10 on; below 0.625, where that cancels, the polynomial of
+// 1 - 2 / (e^2|v| + 1), which is 1 from 10 on. Below 0.625, where that cancels, the polynomial of
 // Cephes' tanhf.c.
 fn np_tanh(v: vec4f) -> vec4f {
   let size = min(abs(v), vec4f(10.0));

@@ -1,6 +1,6 @@
-// Division, rounded as IEEE 754 asks but for rare ties: within 0.51 ULP. A quotient below 2^-126 is
-// 0, and subnormal operands are zeros. What only few operands need is in branches: threads that have
-// none of them pass it by.
+// Division, rounded as in IEEE 754 except for rare ties: within 0.51 ULP. A quotient below 2^-126
+// is 0, and subnormal operands count as zeros. Steps that few operands need are in branches, which
+// threads without such operands skip.
 
 //#include lib/math/bits.wgsl
 //#include lib/math/wide.wgsl
@@ -27,9 +27,9 @@ fn are_moderate(v: vec4f) -> bool {
 }
 
 const MODERATE = 0x4d000000u; // the bits of 2^-50 without the sign's
-const MODERATE_SPAN = 0x64000000u; // and how far those of 2^50 are above them
+const MODERATE_SPAN = 0x64000000u; // distance from these to the bits of 2^50
 
-// p / q by the quotient of their digits.
+// p / q by the quotient of their mantissas.
 fn quotient_of_any(digits: vec4f, p: vec4f, q: vec4f) -> vec4f {
   let p_size = size_bits(p);
   let q_size = size_bits(q);

@@ -1,10 +1,10 @@
-// Division with rest by long division of integers: exact, however far apart the operands are.
+// Quotient and remainder by long division of integers: exact, however far apart the operands are.
 
 //#include lib/floats.wgsl
 //#include lib/math/bits.wgsl
 //#include lib/math/quotients.wgsl
 
-// Sizes as numbers: digits 2^(exponent - 150). Subnormal numbers have less than 24 digits.
+// Magnitudes as integers: digits 2^(exponent - 150). Subnormal numbers have fewer than 24 digits.
 struct Whole {
   digits: vec4u,
   exponent: vec4u,
@@ -17,13 +17,13 @@ fn whole_parts(size: vec4u) -> Whole {
 }
 
 struct Division {
-  steps: vec4i, // by how much the dividend's exponent is larger
-  quotient: vec4u, // of sizes: its last 32 bits
-  rest: vec4u, // the bits of a size
+  steps: vec4i, // difference of the exponents of dividend and divisor
+  quotient: vec4u, // of magnitudes: the last 32 bits
+  rest: vec4u, // the bits of a magnitude
 }
 
-// Of p by q; q is not 0. Eight digits of the dividend a turn: 32 turns at most, and one where the
-// quotient is below 256.
+// Divides p by q, which is not 0. Each turn takes eight digits of the dividend: at most 32 turns,
+// and one if the quotient is below 256.
 fn divided(p: vec4f, q: vec4f) -> Division {
   let dividend = whole_parts(size_bits(p));
   let divisor = whole_parts(size_bits(q));
@@ -39,7 +39,8 @@ fn divided(p: vec4f, q: vec4f) -> Division {
     rest = taken - next * divisor.digits;
     left -= vec4i(8);
   }
-  // The rest as a float. firstLeadingBit(0) is 2^32 - 1: a rest of 0 is told apart.
+  // The remainder as a float. firstLeadingBit(0) is 2^32 - 1, so a remainder of 0 is a special
+  // case.
   let shift = min(vec4u(23u) - firstLeadingBit(rest), divisor.exponent - vec4u(1u));
   let bits = (rest << shift) + ((divisor.exponent - vec4u(1u) - shift) << vec4u(23u));
   let is_smaller = steps < vec4i();
@@ -49,9 +50,9 @@ fn divided(p: vec4f, q: vec4f) -> Division {
     select(select(bits, vec4u(), rest == vec4u()), size_bits(p), is_smaller));
 }
 
-// Floor of the quotient. Where an operand is infinite or q is 0 it is the quotient itself, as the
-// Array API standard has it (Python and NumPy make inf // 2 NaN, and 1 // -inf -1); beyond 2^24,
-// too, where all floats are whole.
+// Floor of the quotient. For an infinite operand or q = 0 it is the quotient itself, as in the
+// Array API standard (Python and NumPy make inf // 2 NaN, and 1 // -inf -1). Beyond 2^24, where all
+// floats are integers, it is the quotient too.
 fn np_floor_divide(p: vec4f, q: vec4f) -> vec4f {
   let division = divided(p, q);
   let sign = sign_bits(p) ^ sign_bits(q);
@@ -61,7 +62,7 @@ fn np_floor_divide(p: vec4f, q: vec4f) -> vec4f {
   return select(flipped(size, sign), np_divide(p, q), is_special | (division.steps > vec4i(24)));
 }
 
-// The rest with the sign of q, as Python's %.
+// The remainder with the sign of q, as in Python's %.
 fn np_remainder(p: vec4f, q: vec4f) -> vec4f {
   let rest = divided(p, q).rest;
   let differs = sign_bits(p) != sign_bits(q);

@@ -1,4 +1,4 @@
-// Squares, square roots and hypotenuses. Subnormal numbers are zeros.
+// Squares, square roots and hypotenuses. Subnormal numbers count as zeros.
 
 //#include lib/math/bits.wgsl
 //#include lib/math/wide.wgsl
@@ -7,17 +7,18 @@ fn np_square(v: vec4f) -> vec4f {
   return v * v;
 }
 
-// Within 0.51 ULP. What only few operands need is in branches: threads that have none of them pass
-// it by.
+// Within 0.51 ULP. Steps that few operands need are in branches, which threads without such
+// operands skip.
 fn np_sqrt(v: vec4f) -> vec4f {
-  // How far the bits are above those of 2^-70: below, and of negative numbers, that is large.
+  // The distance of the bits from those of 2^-70. For smaller and negative numbers it wraps to a
+  // large one.
   let above = bitcast<vec4u>(v) - vec4u(0x1c800000u);
   let are_plain = max(max(above.x, above.y), max(above.z, above.w)) < INFINITY - 0x1c800000u;
   let size = size_bits(v);
   let exponent = vec4i(size >> vec4u(23u)) - vec4i(127);
   let odd = exponent & vec4i(1);
   var m = v;
-  if (!are_plain) { // v = 4^half m for m in [1, 4), whose root lies in [1, 2]
+  if (!are_plain) { // v = 4^half m for m in [1, 4), whose root is in [1, 2]
     m = mantissa(size) * (vec4f(1.0) + vec4f(odd));
   }
   var root = near_root(m);
@@ -31,8 +32,8 @@ fn np_sqrt(v: vec4f) -> vec4f {
   return root;
 }
 
-// Within 1.5 ULP, and infinite only where the result is: both are divided by the power of two that
-// the larger one begins with.
+// Within 1.5 ULP, and infinite only if the result is: both are divided by the larger one's power of
+// two.
 fn np_hypot(p: vec4f, q: vec4f) -> vec4f {
   let p_size = size_bits(p);
   let q_size = size_bits(q);

@@ -1,9 +1,9 @@
-// Rounding to whole numbers; a result of zero keeps the sign. WGSL's functions are exact, but need
-// not know infinities and NaN.
+// Rounding to integers; a result of zero keeps the sign. WGSL's functions are exact, but need not
+// support infinities and NaN.
 
 //#include lib/math/bits.wgsl
 
-// `rounded` with the sign of v; v itself from 2^23 on, where all floats are whole.
+// `rounded` with the sign of v; v itself from 2^23 on, where all floats are integers.
 fn whole_of(v: vec4f, rounded: vec4f) -> vec4f {
   let is_whole = size_bits(v) >= vec4u(0x4b000000u);
   let with_sign = bitcast<vec4u>(rounded) | sign_bits(v);

@@ -1,4 +1,4 @@
-// Sine, cosine and tangent, of radians, within 2 ULP for all sizes.
+// Sine, cosine and tangent of radians, within 2 ULP for all magnitudes.
 
 //#include lib/floats.wgsl
 //#include lib/kept.wgsl
@@ -49,7 +49,7 @@ fn np_tan(v: vec4f) -> vec4f {
   let small = angle.lost + r * series;
   let near = kept(r + small);
   let quotient = near_quotient(vec4f(-1.0), near);
-  // What `near` has lost, times the derivative of the quotient.
+  // The digits lost by `near`, times the derivative of the quotient.
   let turned = quotient + quotient * quotient * (small - kept(near - r));
   let is_odd = (angle.quarters & vec4u(1u)) != vec4u();
   let value = select(near, turned, is_odd);

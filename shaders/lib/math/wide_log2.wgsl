@@ -1,9 +1,9 @@
-// Logarithms to more digits than float32 has.
+// Logarithms with more digits than float32.
 
 //#include lib/kept.wgsl
 //#include lib/math/wide.wgsl
 
-// A number to twice float32's precision, high + low; high has 12 bits.
+// A number with twice float32's precision, high + low; high has 12 bits.
 struct Wide {
   high: vec4f,
   low: vec4f,
@@ -50,7 +50,7 @@ fn wide_log2(v: vec4f) -> Wide {
   return Wide(high, scaled_rest - kept(kept(kept(high - whole) - log2_c) - scaled));
 }
 
-// 2 / (3 ln 2) and log2 1.5, each as 12 bits and the others.
+// 2 / (3 ln 2) and log2 1.5, each as 12 bits and the rest.
 const PER_PRODUCT = 0.961669921875;
 const PER_PRODUCT_REST = 0.00012677205086220056;
 const LOG2_C = 0.5849609375;

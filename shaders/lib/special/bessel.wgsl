@@ -123,7 +123,8 @@ fn special_i1(x: f32) -> f32 {
 fn bessel_far(x: f32, is_first: bool) -> vec2f {
   let q = 8.0 / x;
   let t = 2.0 * q * q - 1.0;
-  // The sine and cosine of x - π/4, by those of x: a difference of large numbers has few digits.
+  // The sine and cosine of x - π/4 from those of x, since a difference of large numbers has few
+  // digits.
   let s = exact_sin(x);
   let c = exact_cos(x);
   let cosine = 0.70710678 * (c + s);

@@ -1,5 +1,5 @@
-// The error function and its kin, the normal distribution's function, and their inverses. The
-// polynomials are Chebyshev interpolations of t from -1 to 1.
+// The error function and related functions, the normal distribution function, and their inverses.
+// The polynomials are Chebyshev interpolations of t from -1 to 1.
 
 //#include lib/floats.wgsl
 //#include lib/special/exact.wgsl
@@ -34,7 +34,7 @@ fn special_erfc(x: f32) -> f32 {
   }
   let size = abs(x);
   if (size < 1.0) {
-    // Of x near 1 the digits of erfc count: it is 0.157 there.
+    // For x near 1, the digits of erfc matter: it is 0.157 there.
     return 1.0 - x * erf_near(2.0 * x * x - 1.0);
   }
   let tail = exp_of_square(-1.0, min(size, 15.0)) * erfcx_far(2.0 / size - 1.0) / size;
@@ -102,8 +102,8 @@ fn inverse_factor(w: f32) -> f32 {
     - t * 0.000200214257)))))));
 }
 
-// The quantile of the normal distribution: of 2 p - 1 in the middle, else by steps of Newton's for the
-// logarithm of p, which is nearly a parabola.
+// The quantile of the normal distribution: from erfinv(2 p - 1) in the middle, else by Newton's
+// method for the logarithm of p, which is nearly a parabola.
 fn special_ndtri(p: f32) -> f32 {
   if (is_nan(p) || p < 0.0 || p > 1.0) {
     return quiet_nan();

@@ -1,5 +1,5 @@
-// Exponentials and logarithms of one number with all digits of float32: the built-in ones may be off by
-// many units in the last place.
+// Exponentials and logarithms of one number with all digits of float32. The built-in functions may
+// be off by many units in the last place.
 
 //#include lib/floats.wgsl
 //#include lib/math/exponentials.wgsl

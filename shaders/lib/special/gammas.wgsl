@@ -1,4 +1,5 @@
-// The gamma function and its kin. The polynomials are Chebyshev interpolations of t from -1 to 1.
+// The gamma function and related functions. The polynomials are Chebyshev interpolations of t from
+// -1 to 1.
 
 //#include lib/floats.wgsl
 //#include lib/special/exact.wgsl
@@ -18,7 +19,7 @@ fn gamma_near(t: f32) -> f32 {
     + t * (0.000135028502 + t * (-4.5015684e-05)))))))));
 }
 
-// sin(π x), of which all digits count where x is near a whole number.
+// sin(π x), accurate also for x near an integer.
 fn sin_of_turns(x: f32) -> f32 {
   let whole = round(x);
   let found = exact_sin(3.14159265 * (x - whole));
@@ -42,7 +43,7 @@ fn special_gammaln(x: f32) -> f32 {
   return gammaln_above(x);
 }
 
-// Of x > 0.
+// For x > 0.
 fn gammaln_above(x: f32) -> f32 {
   if (x < 1.0) {
     return gammaln_between(x + 1.0) - exact_log(x);
@@ -111,7 +112,7 @@ fn special_rgamma(x: f32) -> f32 {
   return 1.0 / special_gamma(x);
 }
 
-// ψ(x): x is raised to 6, from where the asymptotic series has all digits.
+// ψ(x): x is raised to 6, from where the asymptotic series is accurate.
 fn special_digamma(x: f32) -> f32 {
   if (is_nan(x)) {
     return x;
@@ -140,8 +141,8 @@ fn is_gamma_pole(x: f32) -> bool {
   return x <= 0.0 && floor(x) == x;
 }
 
-// Where a or b is a pole of Γ, |B(a, b)| = B(1 - a - b, b) for the one of them, a, that is. x is that
-// first argument and y is b. x is 0 where B(a, b) is infinite.
+// If a or b is a pole of Γ, |B(a, b)| = B(1 - a - b, b) with a as the pole. The result is x, the
+// first of these arguments, and y, which is b. x is 0 if B(a, b) is infinite.
 fn beta_beside_pole(a: f32, b: f32) -> vec2f {
   let other = select(a, b, is_gamma_pole(a));
   let rest = 1.0 - select(b, a, is_gamma_pole(a)) - other;
@@ -178,7 +179,7 @@ fn special_beta(a: f32, b: f32) -> f32 {
   return found.y * exact_exp(found.x);
 }
 
-// Of large positive numbers the terms would cancel, but for their small rests.
+// For large positive numbers, only the small remainders of the terms do not cancel.
 fn betaln_of(a: f32, b: f32) -> f32 {
   let low = min(a, b);
   let high = max(a, b);

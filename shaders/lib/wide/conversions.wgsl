@@ -1,4 +1,4 @@
-// Whole numbers of 64 bits as other numbers, and others as these.
+// Conversions of 64-bit integers to and from other numbers.
 
 //#include lib/floats.wgsl
 //#include lib/wide/shifts.wgsl
@@ -11,10 +11,10 @@ fn wide_of_signed(v: vec4i) -> Long {
   return Long(bitcast<vec4u>(v), bitcast<vec4u>(v >> vec4u(31u)));
 }
 
-// The nearest float, of two as near the even one.
+// The nearest float, ties to even.
 fn wide_unsigned_float(v: Long) -> vec4f {
   let zeros = select(countLeadingZeros(v.high), vec4u(32u) + countLeadingZeros(v.low), v.high == vec4u());
-  let top = wide_left(v, min(zeros, vec4u(63u))); // its highest bit is the first
+  let top = wide_left(v, min(zeros, vec4u(63u))); // shifted so that the highest bit is set
   let digits = top.high >> vec4u(8u);
   let rest = top.high & vec4u(0xffu);
   let half = vec4u(0x80u);
@@ -30,7 +30,7 @@ fn wide_signed_float(v: Long) -> vec4f {
   return select(size, -size, wide_is_negative(v));
 }
 
-// What a float's magnitude below 2^64 is cut off to.
+// A float's magnitude below 2^64, truncated.
 fn wide_cut_off(v: vec4f) -> Long {
   let bits = bitcast<vec4u>(v);
   let exponent = vec4i((bits >> vec4u(23u)) & vec4u(0xffu)) - vec4i(150);

@@ -1,4 +1,4 @@
-// As lib/fused/faults.wgsl, of indices of 64 bits.
+// Like lib/fused/faults.wgsl, for 64-bit indices.
 
 //#include lib/fused/faults.wgsl
 //#include lib/wide/places.wgsl

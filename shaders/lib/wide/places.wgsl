@@ -1,5 +1,5 @@
-// Indices of 64 bits along an axis as places: counted from its end where they are negative, and
-// moved inside.
+// 64-bit indices along an axis as positions: counted from its end if negative, and clamped to the
+// axis.
 
 //#include lib/wide/words.wgsl
 

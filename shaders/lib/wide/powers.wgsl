@@ -1,4 +1,4 @@
-// Powers of whole numbers of 64 bits, modulo 2^64, by squaring.
+// Powers of 64-bit integers, modulo 2^64, by squaring.
 
 //#include lib/wide/products.wgsl
 //#include lib/wide/shifts.wgsl
@@ -16,7 +16,7 @@ fn wide_power_unsigned(base: Long, exponent: Long) -> Long {
   return power;
 }
 
-// Negative exponents give what 1 / x^n is cut off to; of 0, 0.
+// Negative exponents give 1 / x^n, truncated; for 0, 0.
 fn wide_power_signed(base: Long, exponent: Long) -> Long {
   let zero = Long(vec4u(), vec4u());
   let one = Long(vec4u(1u), vec4u());

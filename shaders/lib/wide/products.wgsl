@@ -1,4 +1,4 @@
-// Products of whole numbers of 64 bits, modulo 2^64.
+// Products of 64-bit integers, modulo 2^64.
 
 //#include lib/wide/words.wgsl
 

@@ -1,4 +1,4 @@
-// Quotients of whole numbers of 64 bits as NumPy has them: towards minus infinity, by 0 gives 0.
+// Quotients of 64-bit integers as in NumPy: rounded towards minus infinity; division by 0 gives 0.
 
 //#include lib/wide/words.wgsl
 
@@ -7,13 +7,13 @@ struct WideQuotient {
   rest: Long,
 }
 
-// Bit by bit; by 0 both are 0.
+// Bit by bit. Both results are 0 if b is 0.
 fn wide_divided(a: Long, b: Long) -> WideQuotient {
   var quotient = Long(vec4u(), vec4u());
   var rest = Long(vec4u(), vec4u());
   var left = a;
   for (var n = 0u; n < 64u; n++) {
-    // A bit that is pushed out of the rest makes it greater than any divisor.
+    // If a bit is shifted out of the remainder, it is greater than any divisor.
     let beyond = wide_is_negative(rest);
     rest = wide_add(rest, rest);
     rest.low |= left.high >> vec4u(31u);
@@ -44,7 +44,7 @@ fn wide_floor_divide_signed(a: Long, b: Long) -> Long {
   return wide_select(found.quotient, below, turned);
 }
 
-// Of the divisor's sign.
+// With the divisor's sign.
 fn wide_remainder_signed(a: Long, b: Long) -> Long {
   let found = wide_divided(wide_size(a), wide_size(b)).rest;
   let rest = wide_select(found, wide_negative(found), wide_is_negative(a));

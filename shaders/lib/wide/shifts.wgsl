@@ -1,4 +1,4 @@
-// Shifts of whole numbers of 64 bits. By 64 bits or more, all are pushed out.
+// Shifts of 64-bit integers. Shifts by 64 bits or more push all bits out.
 
 //#include lib/wide/words.wgsl
 
@@ -33,7 +33,7 @@ fn wide_shift_right_unsigned(a: Long, by: Long) -> Long {
 }
 
 fn wide_shift_right_signed(a: Long, by: Long) -> Long {
-  // Of a negative number the bits that come in are ones.
+  // For a negative number, the bits that come in are ones.
   let ones = vec4u() - vec4u(wide_is_negative(a));
   let found = wide_shift_right_unsigned(Long(a.low ^ ones, a.high ^ ones), by);
   return Long(found.low ^ ones, found.high ^ ones);

@@ -1,4 +1,4 @@
-// Four whole numbers of 64 bits, as two words each: signed ones in two's complement.
+// Four 64-bit integers, as two words each; signed ones in two's complement.
 
 struct Long {
   low: vec4u,
@@ -54,7 +54,7 @@ fn wide_less_unsigned(a: Long, b: Long) -> vec4<bool> {
   return (a.high < b.high) | ((a.high == b.high) & (a.low < b.low));
 }
 
-// The sign bits are turned over: then signed numbers are ordered as unsigned ones.
+// With inverted sign bits, signed numbers have the order of unsigned ones.
 fn wide_less_signed(a: Long, b: Long) -> vec4<bool> {
   let sign = vec4u(0x80000000u);
   return wide_less_unsigned(Long(a.low, a.high ^ sign), Long(b.low, b.high ^ sign));
