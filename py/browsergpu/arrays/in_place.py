@@ -57,7 +57,7 @@ def in_place(op: str, x: V, other: Any) -> V:
         If the result has another shape.
     """
     if isinstance(other, Value) and other.is_tracked:
-        return ABOVE.variable_operators.beside_variable(x, op, other)  # type: ignore[no-any-return]
+        return ABOVE.variable_operators.in_place_by_variable(x, op, other)  # type: ignore[no-any-return]
     found = binary(op, x, other)
     if found is NotImplemented:
         return found  # type: ignore[no-any-return]

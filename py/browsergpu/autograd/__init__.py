@@ -1,1 +1,1 @@
-"""The backward pass through recorded operations, and the functions that ask for gradients."""
+"""Automatic differentiation: the backward pass, and functions that compute gradients."""

@@ -1,4 +1,4 @@
-"""What arrays themselves do of gradients, by PyTorch's names."""
+"""Gradient methods and attributes of arrays, with PyTorch's names."""
 
 from __future__ import annotations
 
@@ -13,37 +13,37 @@ from browsergpu.arrays.autograd.nodes import Leaf
 from browsergpu.arrays.autograd.variable import Variable, plain, require
 from browsergpu.arrays.handles import Handle, added
 from browsergpu.arrays.views.aliases import alias
-from browsergpu.autograd.backward import seed, swept
+from browsergpu.autograd.backward import run_backward, seed
 from browsergpu.core.above import ABOVE, register
 from browsergpu.core.errors import InvalidArgument, InvalidType, NotDifferentiable
 from browsergpu.core.turns import exclusive
 
 
 def requires_grad(x: Array) -> bool:
-    """Whether operations on it are noted."""
+    """Return whether operations on an array are recorded."""
     return type(x) is Variable
 
 
 def set_requires_grad(x: Array, wanted: bool) -> Array:
-    """Makes it a leaf, or an array like others."""
+    """Make an array a leaf, or make a leaf untracked."""
     return require(x, "requires_grad", wanted)
 
 
 def is_leaf(x: Array) -> bool:
-    """Whether it is no result of an operation that was noted."""
+    """Return whether an array is not the result of a recorded operation."""
     return type(x) is not Variable or isinstance(x.source.node, Leaf)
 
 
 def grad(x: Array) -> Array | None:
-    """What was added up for it."""
+    """Return the accumulated gradient of an array, or None."""
     if type(x) is not Variable:
         return None
-    step, at = x.source
-    return step.grad if isinstance(step, Leaf) else (step.retained or {}).get(at)
+    node, at = x.source
+    return node.grad if isinstance(node, Leaf) else (node.retained or {}).get(at)
 
 
 def set_grad(x: Array, value: Any) -> None:
-    """Puts another gradient in its place, or none."""
+    """Replace the gradient of a leaf, or remove it with None."""
     if type(x) is not Variable or not is_leaf(x):
         raise InvalidArgument("grad", "array", x, "a leaf: an array with requires_grad set")
     if value is not None:
@@ -56,40 +56,40 @@ def set_grad(x: Array, value: Any) -> None:
 
 
 def backward(x: Array, gradient: Any, retain_graph: bool, create_graph: bool) -> None:
-    """Adds the gradients of its leaves to their ``grad``."""
+    """Add the gradients of the leaves that an array depends on to their ``grad``."""
     if type(x) is not Variable:
         raise NotDifferentiable("backward", "nothing that it was computed from requires a gradient")
-    swept(
-        [(x.source, seed("backward", x, gradient))], (), accumulates=True,
-        creates_graph=create_graph, keeps=retain_graph or create_graph,
+    run_backward(
+        [(x.source, seed("backward", x, gradient))], (), accumulate=True,
+        create_graph=create_graph, retain_graph=retain_graph or create_graph,
     )  # fmt: skip
 
 
 def retain_grad(x: Array) -> None:
-    """Has the gradients of an operation's result added to its ``grad``, too."""
+    """Make ``backward`` accumulate ``grad`` for the result of an operation too."""
     _noted("retain_grad", x)
-    step, at = x.source
-    if not isinstance(step, Leaf):
-        if step.retained is None:
-            step.retained = {}
-        step.retained.setdefault(at, None)
+    node, at = x.source
+    if not isinstance(node, Leaf):
+        if node.retained is None:
+            node.retained = {}
+        node.retained.setdefault(at, None)
 
 
 def retains_grad(x: Array) -> bool:
-    """Whether it is an operation's result that keeps its gradient."""
+    """Return whether an array is the result of an operation and retains its gradient."""
     return type(x) is Variable and x.source.at in (x.source.node.retained or {})
 
 
 def register_hook(x: Array, hook: Callable[[Array], Array | None]) -> Handle:
-    """Has a function called with each gradient."""
+    """Register a function that is called with each gradient of an array."""
     op = "register_hook"
     _noted(op, x)
     if not callable(hook):
         raise InvalidType(op, "hook", hook, "a function of the gradient")
-    step, at = x.source
-    if step.hooks is None:
-        step.hooks = {}
-    return added(step.hooks.setdefault(at, {}), hook)
+    node, at = x.source
+    if node.hooks is None:
+        node.hooks = {}
+    return added(node.hooks.setdefault(at, {}), hook)
 
 
 def _noted(op: str, x: Array) -> None:
@@ -97,18 +97,18 @@ def _noted(op: str, x: Array) -> None:
         raise NotDifferentiable(op, "the array requires no gradient")
 
 
-#: What of an array that is more than an array, such as a parameter, makes another one: of a value
-#: and of whether that requires a gradient. None for other arrays.
-Maker = Callable[[Array, bool], Array]
-MAKERS: list[Callable[[Array], Maker | None]] = []
+#: Creates an array of a special kind, such as a parameter, from its value and ``requires_grad``.
+Constructor = Callable[[Array, bool], Array]
+#: Functions that return the constructor of an array's kind, or None for other arrays.
+CONSTRUCTORS: list[Callable[[Array], Constructor | None]] = []
 
 
-def _maker(x: Array) -> Maker | None:
-    return next((found for maker in MAKERS if (found := maker(x)) is not None), None)
+def _constructor(x: Array) -> Constructor | None:
+    return next((found for of in CONSTRUCTORS if (found := of(x)) is not None), None)
 
 
 def _leaf(op: str, x: Array) -> None:
-    """Raises for an operation's result: what it was computed from would be lost."""
+    """Raise if an array is an operation's result. A copy would lose its autograd graph."""
     if not is_leaf(x):
         given = "an operation's result, whose gradient would be lost"
         raise NotDifferentiable(op, f"array must be a leaf, got {given}. Use x.detach().")
@@ -116,12 +116,15 @@ def _leaf(op: str, x: Array) -> None:
 
 @exclusive
 def deep_copy(x: Array) -> Array:
-    """Another leaf of the same values, with a copy of its gradient; a parameter's has none."""
+    """Return a leaf with a copy of the values and of the gradient.
+
+    A copied parameter has no gradient.
+    """
     _leaf("deepcopy", x)
     own = duplicate(plain(x))
-    maker = _maker(x)
-    if maker is not None:
-        return maker(own, requires_grad(x))
+    constructor = _constructor(x)
+    if constructor is not None:
+        return constructor(own, requires_grad(x))
     if type(x) is Variable:
         require(own, "deepcopy")
         gradient = grad(x)
@@ -130,26 +133,30 @@ def deep_copy(x: Array) -> Array:
 
 
 def pickled(x: Array) -> Any:
-    """What makes an array again, and of what: it requires a gradient as before, and has none yet.
-    Waits."""
+    """Return a function that rebuilds an array, and its arguments. Waits for the GPU.
+
+    The rebuilt array keeps ``requires_grad`` and has no gradient.
+    """
     _leaf("pickle", x)
-    maker, wanted = _maker(x), requires_grad(x)
+    constructor, wanted = _constructor(x), requires_grad(x)
     found = ABOVE.numpy_protocols.pickled(plain(x))
-    if maker is None and not wanted:
+    if constructor is None and not wanted:
         return found
     if wanted and x.source.node.hooks and any(x.source.node.hooks.values()):
         warnings.warn("pickle: the hooks of an array are not pickled with it", stacklevel=2)
-    return remade, (maker or set_requires_grad, wanted, *found)
+    return remade, (constructor or set_requires_grad, wanted, *found)
 
 
-def remade(maker: Maker, wanted: bool, function: Callable[..., Array], args: Any) -> Array:
-    """An array that was pickled."""
-    return maker(function(*args), wanted)
+def remade(
+    constructor: Constructor, wanted: bool, function: Callable[..., Array], args: Any
+) -> Array:
+    """Rebuild a pickled array. Pickles refer to this function by its name."""
+    return constructor(function(*args), wanted)
 
 
 @exclusive
 def detach(x: Array) -> Array:
-    """A view of the whole of it, whose operations are not noted."""
+    """Return a view of an array whose operations are not recorded."""
     return alias(x, plain(x), follows=False)
 
 

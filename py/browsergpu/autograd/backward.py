@@ -1,6 +1,7 @@
-"""From a result back to what it was computed from: reverse accumulation.
+"""The backward pass: reverse-mode automatic differentiation.
 
-Source: Griewank and Walther, Evaluating Derivatives, 2nd edition, 2008, chapter 3."""
+Source: Griewank and Walther, Evaluating Derivatives, 2nd edition, 2008, chapter 3.
+"""
 
 from __future__ import annotations
 
@@ -19,152 +20,170 @@ from browsergpu.core.turns import exclusive
 from browsergpu.functions import creation, data_types, manipulation, statistics
 
 
-def swept(
+def run_backward(
     roots: Sequence[tuple[Source, Array]],
     targets: Iterable[Source],
     *,
-    accumulates: bool,
-    creates_graph: bool = False,
-    keeps: bool = False,
-    ends: Collection[AutogradNode] = (),
+    accumulate: bool,
+    create_graph: bool = False,
+    retain_graph: bool = False,
+    stop_at: Collection[AutogradNode] = (),
 ) -> list[Array | None]:
-    """The gradients of what the roots' gradients are those of, by the targets; None where nothing
-    leads to one. ``accumulates`` adds to the ``grad`` of every leaf; ``creates_graph`` notes the
-    sweep, too; ``keeps`` leaves what was kept for another sweep. It goes no further back than
-    ``ends``."""
+    """Run the backward pass.
+
+    Parameters
+    ----------
+    roots
+        Sources with their gradients.
+    targets
+        Sources whose gradients are returned.
+    accumulate
+        Add to the ``grad`` of every leaf.
+    create_graph
+        Record the backward pass, if gradients are enabled.
+    retain_graph
+        Keep the saved values for another backward pass.
+    stop_at
+        Nodes whose hooks and operands are skipped.
+
+    Returns
+    -------
+    list
+        A gradient for each target, or None if the roots do not depend on it.
+    """
     asked = list(targets)
     found: dict[AutogradNode, list[Array | None]] = {}
     waiting: list[tuple[int, AutogradNode]] = []
     kept: dict[Source, Array | None] = dict.fromkeys(asked)
     wanted = {target.node for target in asked}
-    needed = None if accumulates else _leading_to(wanted, [source for source, _ in roots])
+    needed = None if accumulate else _nodes_leading_to(wanted, [source for source, _ in roots])
     leaves: list[tuple[Leaf, Array]] = []
     before = is_grad_enabled()
-    noted = enable_grad() if creates_graph and before else no_grad()
-    with noted, autocast(enabled=False):
+    mode = enable_grad() if create_graph and before else no_grad()
+    with mode, autocast(enabled=False):
         for source, gradient in roots:
-            _arrive(found, waiting, source, gradient)
+            _add_gradient(found, waiting, source, gradient)
         while waiting:
-            _, step = heappop(waiting)
-            gradients = found.pop(step)
-            if step not in ends:  # whose hooks are for the sweep that goes on from there
-                _hook(step, gradients)
+            _, node = heappop(waiting)
+            gradients = found.pop(node)
+            if node not in stop_at:  # the enclosing backward pass runs the hooks of those
+                _run_hooks(node, gradients)
             for at in range(len(gradients)):
-                if (source := Source(step, at)) in kept:
+                if (source := Source(node, at)) in kept:
                     kept[source] = gradients[at]
-            if isinstance(step, Leaf):
-                if accumulates and gradients[0] is not None:
-                    leaves.append((step, gradients[0]))
+            if isinstance(node, Leaf):
+                if accumulate and gradients[0] is not None:
+                    leaves.append((node, gradients[0]))
                 continue
-            if step in ends:
+            if node in stop_at:
                 continue
-            for operand, gradient in _of_operands(step, gradients, needed):
-                _arrive(found, waiting, operand.source, gradient)
-            if not keeps:
-                step.release()
-        for leaf, gradient in leaves:  # at the end: all of them, or none where a rule raises
-            _add(leaf, gradient)
+            for operand, gradient in _operand_gradients(node, gradients, needed):
+                _add_gradient(found, waiting, operand.source, gradient)
+            if not retain_graph:
+                node.release()
+        for leaf, gradient in leaves:  # last, so that an exception in a rule changes no leaf
+            _accumulate(leaf, gradient)
     return [kept[target] for target in asked]
 
 
 @exclusive
-def _add(leaf: Leaf, gradient: Array) -> None:
-    """Adds to a leaf's gradient, which another thread may do as well."""
-    leaf.grad = _added(leaf.grad, gradient)
+def _accumulate(leaf: Leaf, gradient: Array) -> None:
+    """Add to the gradient of a leaf. Other threads may do so at the same time."""
+    leaf.grad = _accumulated(leaf.grad, gradient)
 
 
-def _added(before: Array | None, gradient: Any) -> Any:
-    """What is kept of a gradient beside what was kept before."""
+def _accumulated(before: Array | None, gradient: Any) -> Any:
+    """Return the sum of an accumulated gradient, if any, and a new one."""
     if before is None:
-        # Another array: what is done to one in place is not to be seen in the other.
+        # A copy, because either array may be changed in place.
         return gradient.__copy__()
     if block_of(gradient) is None:
         return before + gradient
-    become(before, before + gradient)  # which each replay adds to
+    become(before, before + gradient)  # each replay of the captured graph adds to this array
     return before
 
 
-def _hook(step: AutogradNode, gradients: list[Array | None]) -> None:
-    """Calls the hooks of a step's results, and keeps the gradients that are to be kept."""
-    for at, hooks in tuple((step.hooks or {}).items()):
+def _run_hooks(node: AutogradNode, gradients: list[Array | None]) -> None:
+    """Call the hooks of a node's results, and accumulate the retained gradients."""
+    for at, hooks in tuple((node.hooks or {}).items()):
         for hook in tuple(hooks.values()):
             gradient = gradients[at]
             if gradient is not None:
-                # Another array: rules may have given one and the same to several operands.
+                # A copy, because a rule may return the same array for several operands.
                 own = gradient.__copy__()
-                gradients[at] = _hooked(own, hook(own))
-    if step.retained:
-        for at, before in step.retained.items():
+                gradients[at] = _checked(own, hook(own))
+    if node.retained:
+        for at, before in node.retained.items():
             gradient = gradients[at]
             if gradient is not None:
-                step.retained[at] = _added(before, gradient)
+                node.retained[at] = _accumulated(before, gradient)
 
 
-def _hooked(gradient: Any, found: Any) -> Any:
+def _checked(gradient: Any, found: Any) -> Any:
+    """Return a hook's result, or the gradient if that is None. Raise for an invalid result."""
     op = "register_hook"
     if found is None:
         return gradient
     if not isinstance(found, Array):
-        raise InvalidType(op, "hook", found, "a function that gives an array or None")
+        raise InvalidType(op, "hook", found, "a function that returns an array or None")
     if found.shape != gradient.shape or found.dtype != gradient.dtype:
-        expected = (
-            f"a function that gives shape {gradient.shape} and dtype {gradient.dtype}, as it gets"
-        )
+        expected = f"a function that returns shape {gradient.shape} and dtype {gradient.dtype}"
         raise InvalidArgument(op, "hook", found, expected)
     return found
 
 
-def _leading_to(wanted: set[AutogradNode], roots: Sequence[Source]) -> set[AutogradNode]:
-    """The steps, from the roots back, on a way to one of those that are wanted."""
+def _nodes_leading_to(wanted: set[AutogradNode], roots: Sequence[Source]) -> set[AutogradNode]:
+    """Return the nodes between the roots and the wanted nodes."""
     leading = set(wanted)
-    for step in sorted(behind(roots), key=lambda one: one.number):
-        if any(operand.source.node in leading for operand in step.operands):
-            leading.add(step)
+    for node in sorted(behind(roots), key=lambda one: one.number):
+        if any(operand.source.node in leading for operand in node.operands):
+            leading.add(node)
     return leading
 
 
-def _arrive(
+def _add_gradient(
     found: dict[AutogradNode, list[Array | None]],
     waiting: list[tuple[int, AutogradNode]],
     source: Source,
     gradient: Array,
 ) -> None:
-    step = source.node
-    known = found.get(step)
+    """Add to the gradient of a source, and queue its node."""
+    node = source.node
+    known = found.get(node)
     if known is None:
-        known = found[step] = [None] * len(step.results)
-        heappush(waiting, (-step.number, step))
+        known = found[node] = [None] * len(node.results)
+        heappush(waiting, (-node.number, node))
     own = known[source.at]
     known[source.at] = gradient if own is None else own + gradient
 
 
-def _of_operands(
-    step: AutogradNode, gradients: list[Array | None], needed: set[AutogradNode] | None
+def _operand_gradients(
+    node: AutogradNode, gradients: list[Array | None], needed: set[AutogradNode] | None
 ) -> Iterable[tuple[Operand, Array]]:
-    rules = step.rules
+    """Yield the gradients of a node's operands, from those of its results."""
+    rules = node.rules
     if rules is None:
         raise NotDifferentiable(
-            step.name, "what its gradient needs was let go by an earlier backward(); "
-            "retain_graph=True keeps it"
+            node.name, "an earlier backward() freed the graph. Pass retain_graph=True to that call."
         )  # fmt: skip
-    operands = [one for one in step.operands if needed is None or one.source.node in needed]
+    operands = [one for one in node.operands if needed is None or one.source.node in needed]
     if not operands:
         return
     given = [
         _zeros(like) if gradient is None and like is not None else gradient
-        for gradient, like in zip(gradients, step.results, strict=True)
+        for gradient, like in zip(gradients, node.results, strict=True)
     ]
-    for operand, gradient in zip(operands, rules.gradients(step, given, operands), strict=True):
+    for operand, gradient in zip(operands, rules.gradients(node, given, operands), strict=True):
         if gradient is not None:
-            yield operand, _fitted(gradient, operand.like)
+            yield operand, _as_like(gradient, operand.like)
 
 
 def _zeros(like: Like) -> Array:
     return creation.zeros(like.shape, dtype=like.dtype, device=like.device)
 
 
-def _fitted(gradient: Any, like: Like) -> Any:
-    """A gradient in the shape and dtype of what it is of."""
+def _as_like(gradient: Any, like: Like) -> Any:
+    """Sum, broadcast and cast a gradient to the shape and dtype of its operand."""
     if not isinstance(gradient, Array):
         gradient = creation.full(like.shape, gradient, dtype=like.dtype, device=like.device)
     if gradient.shape != like.shape:
@@ -187,10 +206,10 @@ def _fitted(gradient: Any, like: Like) -> Any:
 
 
 def seed(op: str, x: Array, gradient: Any) -> Any:
-    """The gradient that a sweep begins with: ones for a number, else what was given."""
+    """Return the initial gradient of a backward pass, by default 1 for an array of one element."""
     if gradient is None:
         if x.size != 1:
-            expected = "a gradient of its shape, as only a single number has one by itself"
+            expected = f"a gradient of shape {x.shape}, as the array has {x.size} elements"
             raise InvalidArgument(op, "gradient", None, expected)
         return creation.ones(x.shape, dtype=x.dtype, device=x.device)
     if not isinstance(gradient, Array):

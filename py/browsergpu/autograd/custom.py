@@ -1,4 +1,4 @@
-"""Gradients that users say themselves, and those that are computed twice to keep less."""
+"""User-defined gradients, and gradient checkpointing."""
 
 from __future__ import annotations
 
@@ -20,39 +20,58 @@ from browsergpu.arrays.autograd.precision import autocast, is_autocast_enabled
 from browsergpu.arrays.autograd.rules import kept_of, likes_of, results_of, unpacked, values
 from browsergpu.arrays.autograd.variable import Variable, like_of, require
 from browsergpu.autograd import trees
-from browsergpu.autograd.backward import swept
-from browsergpu.autograd.transforms import same
+from browsergpu.autograd.backward import run_backward
+from browsergpu.autograd.transforms import identity
 from browsergpu.core.errors import InvalidArgument, InvalidType, NotDifferentiable
 from browsergpu.core.showing import Description, Shown, shown
 from browsergpu.functions.random import redraw
 
 
 def _as_results(op: str, found: Any) -> tuple[Any, ...]:
+    """Return a function's result, or its several results, as a tuple of arrays."""
     results = found if isinstance(found, tuple) else (found,)
     for x in results:
         if not isinstance(x, Array):
-            raise InvalidType(op, "fun", x, "a function that gives an array, or a tuple of arrays")
+            expected = "a function that returns an array or a tuple of arrays"
+            raise InvalidType(op, "fun", x, expected)
     return results
 
 
 class custom_vjp(Shown):
-    """A function whose gradient its author says, as a decorator:
+    """Decorate a function with a gradient that you define.
+
+    Parameters
+    ----------
+    fun : callable
+        Returns an array or a tuple of arrays. Its arguments may be arrays, dicts, lists and tuples
+        of arrays, and any other objects.
+
+    Raises
+    ------
+    NotDifferentiable
+        When it is called with an array that requires a gradient before :meth:`defvjp`.
+    InvalidType
+        If the function returns something else.
+    InvalidArgument
+        If ``backward`` returns another number of gradients than there are arguments.
+
+    Notes
+    -----
+    A second derivative differentiates ``forward`` and ``backward``::
 
         @browsergpu.custom_vjp
-        def f(x, y): ...                       # an array, or a tuple of arrays
+        def f(x, y):
+            return x * y
 
-        def forward(x, y):                     # f's value, and what backward needs
+        def forward(x, y):
             return f(x, y), (x, y)
 
-        def backward(kept, g):                 # a gradient for each argument, None for none
-            x, y = kept
+        def backward(saved, g):
+            x, y = saved
             return g * y, g * x
 
         f.defvjp(forward, backward)
-
-    Arguments may be arrays, dicts, lists and tuples of them, and anything else. A second derivative
-    goes through both functions. Raises NotDifferentiable, a RuntimeError, where ``defvjp`` was not
-    called, InvalidArgument where backward gives another number of gradients."""
+    """
 
     def __init__(self, fun: Callable[..., Any]) -> None:
         self.fun = fun
@@ -64,98 +83,131 @@ class custom_vjp(Shown):
         return f"of {shown(self.fun)}"
 
     def defvjp(self, forward: Callable[..., Any], backward: Callable[..., Any]) -> None:
-        """Says how the gradient is computed."""
+        """Define the gradient.
+
+        Parameters
+        ----------
+        forward : callable
+            Takes the function's arguments. It returns the function's value, and an object for
+            ``backward``, such as a tuple of saved arrays.
+        backward : callable
+            Takes that object and the gradient of the value, a tuple of gradients if the value is a
+            tuple. It returns a gradient for each argument, or None for arguments without one.
+        """
         self._forward, self._backward = forward, backward
 
     def __call__(self, *args: Any) -> Any:
-        """The function's value."""
+        """Call the function. The call is recorded if an argument requires a gradient."""
         if not is_grad_enabled() or not any(type(x) is Variable for x in trees.leaves(list(args))):
-            return self.fun(*trees.mapped(values, list(args)))
+            return self.fun(*trees.map_tree(values, list(args)))
         name = getattr(self.fun, "__name__", "custom_vjp")
         if self._forward is None:
-            raise NotDifferentiable(name, "its gradient was not said: call defvjp first")
+            raise NotDifferentiable(name, "the function has no gradient yet. Call defvjp() first.")
         with no_grad():
-            found, kept = self._forward(*trees.mapped(values, list(args)))
+            found, kept = self._forward(*trees.map_tree(values, list(args)))
         given = trees.leaves(list(args))
         operands = tuple(
             [Operand("args", n, x.source, like_of(x))
              for n, x in enumerate(given) if type(x) is Variable]
         )  # fmt: skip
-        saved = {"args": trees.mapped(kept_of, list(args)), "kept": kept}
+        saved = {"args": trees.map_tree(kept_of, list(args)), "kept": kept}
         results = _as_results(name, found)
-        step = AutogradNode(
+        node = AutogradNode(
             name, self, operands, likes_of(results), saved, has_several=isinstance(found, tuple)
         )
-        return results_of(step, found)
+        return results_of(node, found)
 
     def gradients(
-        self, step: AutogradNode, given: Sequence[Array | None], operands: Sequence[Operand]
+        self, node: AutogradNode, given: Sequence[Array | None], operands: Sequence[Operand]
     ) -> list[Any]:
-        """What backward gives for operands of a step."""
+        """Return the gradients of a node's operands, computed by ``backward``."""
         assert self._forward
         assert self._backward
-        assert step.saved
-        kept = step.saved["kept"]
-        if (
-            is_grad_enabled()
-        ):  # the gradient is to have one: what is kept must say where it comes from
-            _, kept = self._forward(*trees.mapped(unpacked, step.saved["args"]))
-        found = self._backward(kept, tuple(given) if step.has_several else given[0])
+        assert node.saved
+        kept = node.saved["kept"]
+        if is_grad_enabled():
+            # The backward pass is recorded, so the saved arrays must be tracked.
+            _, kept = self._forward(*trees.map_tree(unpacked, node.saved["args"]))
+        found = self._backward(kept, tuple(given) if node.has_several else given[0])
         by_argument = trees.leaves(list(found) if isinstance(found, tuple | list) else [found])
-        expected = len(trees.leaves(step.saved["args"]))
+        expected = len(trees.leaves(node.saved["args"]))
         if len(by_argument) != expected:
             shown = f"{len(by_argument)} gradients"
             raise InvalidArgument(
-                step.name,
+                node.name,
                 "backward",
                 Description(shown),
-                f"a function that gives {expected} gradients, one for each argument",
+                f"a function that returns {expected} gradients, one for each argument",
             )
         return [by_argument[one.at or 0] for one in operands]
 
 
-class _Again:
-    """The rules of a part that is computed again when its gradient is wanted."""
+class _Recomputation:
+    """Rules of a checkpointed call, which the backward pass computes again."""
 
     def __init__(self, fun: Callable[..., Any], draws: Iterable[redraw.Draws]) -> None:
         self.fun = fun
         self.draws = tuple(draws)
 
     def gradients(
-        self, step: AutogradNode, given: Sequence[Array | None], operands: Sequence[Operand]
+        self, node: AutogradNode, given: Sequence[Array | None], operands: Sequence[Operand]
     ) -> list[Any]:
-        """Of the function's value, which is computed again, by its arguments and by others."""
-        assert step.saved
-        noted = is_grad_enabled()
-        kept = step.saved["args"]
+        """Return the gradients of arguments and captured arrays, by a call of the function."""
+        assert node.saved
+        create_graph = is_grad_enabled()
+        kept = node.saved["args"]
         leaves = [unpacked(x) for x in trees.leaves(kept)]
         with enable_grad():
             for one in operands:
-                if one.at is not None:  # a source of its own, as it may come from beside, too
+                if one.at is not None:  # its own source, as the function may capture it too
                     x = leaves[one.at]
-                    leaves[one.at] = same(x) if noted else require(x.__copy__(), step.name)
+                    leaves[one.at] = (
+                        identity(x) if create_graph else require(x.__copy__(), node.name)
+                    )
             with redraw.again(self.draws):
-                again = self.fun(*trees.filled(kept, leaves), **step.saved["options"])
-        found = _as_results(step.name, again)
+                again = self.fun(*trees.unflatten(kept, leaves), **node.saved["options"])
+        found = _as_results(node.name, again)
         sources = [leaves[one.at].source if one.at is not None else one.source for one in operands]
         roots = [
             (x.source, g) for x, g in zip(found, given, strict=True)
             if type(x) is Variable and g is not None
         ]  # fmt: skip
-        return swept(
-            roots, sources, accumulates=False, creates_graph=noted, keeps=noted,
-            ends={source.node for source in sources},
+        return run_backward(
+            roots, sources, accumulate=False, create_graph=create_graph, retain_graph=create_graph,
+            stop_at={source.node for source in sources},
         )  # fmt: skip
 
 
 def checkpoint(fun: Callable[..., Any]) -> Callable[..., Any]:
-    """A function that keeps nothing of how it came to its value but its arguments, and is computed
-    again when its gradient is wanted: less memory for more time. What it uses beside its arguments
-    has its gradient, too. It gives an array or a tuple of arrays, and the same ones each time:
-    random numbers are drawn again as they were, by layers such as Dropout and by all generators
-    that were there before, also in replays of ``capture()``.
+    """Return a function that saves only its arguments, and is recomputed in the backward pass.
 
-    Source: Chen et al., Training Deep Nets with Sublinear Memory Cost, 2016."""
+    It needs less memory and more time.
+
+    Parameters
+    ----------
+    fun : callable
+        Returns an array or a tuple of arrays, and the same values in each call with the same
+        arguments.
+
+    Returns
+    -------
+    callable
+        Takes the same arguments and returns the same values.
+
+    Raises
+    ------
+    InvalidType
+        If ``fun`` returns something else.
+
+    Notes
+    -----
+    Arrays that the function captures, such as parameters of a layer, have gradients too.
+
+    The second call draws the same random numbers, for layers such as Dropout and for all generators
+    that existed before the call. This includes replays of ``capture()``.
+
+    Source: Chen et al., Training Deep Nets with Sublinear Memory Cost, 2016.
+    """
 
     @wraps(fun)
     def call(*args: Any, **options: Any) -> Any:
@@ -172,32 +224,32 @@ def checkpoint(fun: Callable[..., Any]) -> Callable[..., Any]:
             Operand("args", n, x.source, like_of(x))
             for n, x in enumerate(trees.leaves(list(args))) if type(x) is Variable
         ]  # fmt: skip
-        operands += [_from_beside(source) for source in _entered(roots, since)]
+        operands += [_captured_operand(source) for source in _captured_sources(roots, since)]
         again = autocast(enabled=is_autocast_enabled())(fun)
-        saved = {"args": trees.mapped(kept_of, list(args)), "options": options}
-        step = AutogradNode(
-            getattr(fun, "__name__", "checkpoint"), _Again(again, draws.values()), tuple(operands),
-            likes_of(results), saved, has_several=isinstance(found, tuple),
+        saved = {"args": trees.map_tree(kept_of, list(args)), "options": options}
+        node = AutogradNode(
+            getattr(fun, "__name__", "checkpoint"), _Recomputation(again, draws.values()),
+            tuple(operands), likes_of(results), saved, has_several=isinstance(found, tuple),
         )  # fmt: skip
-        return results_of(step, trees.mapped(values, found))
+        return results_of(node, trees.map_tree(values, found))
 
     return call
 
 
-def _from_beside(source: Source) -> Operand:
+def _captured_operand(source: Source) -> Operand:
     like = source.node.results[source.at]
     assert like is not None
-    return Operand("beside", None, source, like)
+    return Operand("captured", None, source, like)
 
 
-def _entered(roots: Sequence[Source], since: int) -> set[Source]:
-    """Where what was noted since a number comes from: results of earlier steps, and leaves."""
-    found = {source for source in roots if _is_before(source, since)}
-    for step in behind(roots, since):
-        if step.number >= since:
-            found.update(one.source for one in step.operands if _is_before(one.source, since))
+def _captured_sources(roots: Sequence[Source], since: int) -> set[Source]:
+    """Return the sources that the nodes since a number depend on: earlier results, and leaves."""
+    found = {source for source in roots if _precedes(source, since)}
+    for node in behind(roots, since):
+        if node.number >= since:
+            found.update(one.source for one in node.operands if _precedes(one.source, since))
     return found
 
 
-def _is_before(source: Source, since: int) -> bool:
+def _precedes(source: Source, since: int) -> bool:
     return source.node.number < since or isinstance(source.node, Leaf)

@@ -1,4 +1,4 @@
-"""Operators on arrays that require gradients are the functions, which note what they do."""
+"""Operators of tracked arrays, which call the recorded functions."""
 
 from __future__ import annotations
 
@@ -22,34 +22,34 @@ from browsergpu.core.turns import exclusive
 from browsergpu.functions import creation, data_types, elementwise, manipulation, parts
 from browsergpu.functions.linalg import linear
 
-_OF_TWO = {
+_BINARY = {
     "add": elementwise.add, "sub": elementwise.subtract, "mul": elementwise.multiply,
     "truediv": elementwise.divide, "floordiv": elementwise.floor_divide,
     "mod": elementwise.remainder, "pow": elementwise.pow, "matmul": linear.matmul,
     "and": elementwise.bitwise_and, "or": elementwise.bitwise_or, "xor": elementwise.bitwise_xor,
     "lshift": elementwise.bitwise_left_shift, "rshift": elementwise.bitwise_right_shift,
 }  # fmt: skip
-_COMPARED = {
+_COMPARISONS = {
     "eq": elementwise.equal, "ne": elementwise.not_equal, "lt": elementwise.less,
     "le": elementwise.less_equal, "gt": elementwise.greater, "ge": elementwise.greater_equal,
 }  # fmt: skip
-_OF_ONE = {
+_UNARY = {
     "neg": elementwise.negative, "pos": elementwise.positive, "abs": elementwise.abs,
     "invert": elementwise.bitwise_invert,
 }  # fmt: skip
 
 
-def _own(x: Array, other: Any) -> Any:
-    """The other operand as functions take it; None for what is none."""
+def _as_operand(x: Array, other: Any) -> Any:
+    """Return the other operand as an array or number, or None if it is neither."""
     if isinstance(other, np.ndarray | list):
         return creation.asarray(other, device=x.device)
     is_number = isinstance(other, int | float | complex | np.generic)
     return other if is_number or isinstance(other, Array) else None
 
 
-def _operator(function: Callable[..., Any], *, is_left: bool) -> Callable[..., Any]:
+def _binary_method(function: Callable[..., Any], *, is_left: bool) -> Callable[..., Any]:
     def of_two(self: Array, other: Any) -> Any:
-        own = _own(self, other)
+        own = _as_operand(self, other)
         if own is None:
             return NotImplemented
         return function(self, own) if is_left else function(own, self)
@@ -57,28 +57,31 @@ def _operator(function: Callable[..., Any], *, is_left: bool) -> Callable[..., A
     return of_two
 
 
-def _of_one(function: Callable[[Array], Array]) -> Callable[[Array], Array]:
+def _unary_method(function: Callable[[Array], Array]) -> Callable[[Array], Array]:
     def of_one(self: Array) -> Array:
         return function(self)
 
     return of_one
 
 
-def _in_place(function: Callable[..., Any]) -> Callable[..., Any]:
+def _in_place_method(function: Callable[..., Any]) -> Callable[..., Any]:
     @exclusive
     def of_two(self: Array, other: Any) -> Any:
-        own = _own(self, other)
+        own = _as_operand(self, other)
         if own is None:
             return NotImplemented
-        return rebound(self, function(self, own), function.__name__)
+        return rebind(self, function(self, own), function.__name__)
 
     return of_two
 
 
 @exclusive
-def rebound(x: Array, found: Array, op: str) -> Array:
-    """x takes a value and where it comes from. Raises where it is a leaf, whose gradient that would
-    lose, and where shape or dtype are others, as arrays that require none do."""
+def rebind(x: Array, found: Array, op: str) -> Array:
+    """Assign the value and the source of a result to an array in place.
+
+    Raises InvalidArgument for a leaf that requires a gradient, unless under ``no_grad()``, and for
+    another shape. Raises InvalidType for a dtype of a higher kind.
+    """
     if found.dtype != x.dtype:
         if not is_same_kind(found.node.kind, x.node.kind):
             raise InvalidType(op, "other", found.dtype, f"of a dtype that leaves {x.dtype}")
@@ -91,42 +94,46 @@ def rebound(x: Array, found: Array, op: str) -> Array:
         expected = "changed under no_grad(), or be an operation's result"
         raise InvalidArgument(op, "array", Description("a leaf that requires a gradient"), expected)
     if is_grad_enabled() and (type(x) is Variable or type(found) is Variable):
-        views.check(x, op)
+        views.check_write(x, op)
     become(x, found)
     if type(found) is Variable:
         track(x, found.source)
     elif type(x) is Variable and not isinstance(x.source.node, Leaf):
         untrack(x)
     if is_grad_enabled():
-        views.written(x, found)
+        views.record_write(x, found)
     return x
 
 
 @exclusive
 def assign(self: Array, key: Any, value: Any) -> None:
-    own = _own(self, value)
+    """Assign a value to a part of an array: ``x[key] = value``."""
+    own = _as_operand(self, value)
     if own is None:
         raise InvalidType("assignment", "value", value, "an array or a number")
     if isinstance(own, Array) and own.dtype != self.dtype and type(own) is Variable:
         own = data_types.astype(own, self.dtype)
-    rebound(self, parts.assigned(self, key, own), "assignment")
+    rebind(self, parts.assigned(self, key, own), "assignment")
 
 
 @exclusive
-def beside_variable(x: Array, op: str, other: Array) -> Array:
-    """``x += other`` where other requires a gradient: so does x from then on."""
-    return rebound(x, getattr(elementwise, op)(x, other), op)
+def in_place_by_variable(x: Array, op: str, other: Array) -> Array:
+    """Compute ``x += other`` and the like for an ``other`` that requires a gradient.
+
+    Afterwards ``x`` requires a gradient too.
+    """
+    return rebind(x, getattr(elementwise, op)(x, other), op)
 
 
 def _get(self: Array, key: Any) -> Array:
     return parts.part(self, key)
 
 
-def _copied(self: Array) -> Array:
+def _copy(self: Array) -> Array:
     return elementwise.positive(self)
 
 
-def _reshaped(self: Array, *shape: Any) -> Array:
+def _reshape(self: Array, *shape: Any) -> Array:
     return manipulation.reshape(self, shape[0] if len(shape) == 1 else shape)
 
 
@@ -140,23 +147,23 @@ async def _ready(self: Array) -> Array:
 
 
 def _methods() -> dict[str, Any]:
-    """The operators, methods and properties of variables."""
+    """Return the operators, methods and properties of :class:`Variable`."""
     made: dict[str, Any] = {
-        "__hash__": None, "__getitem__": _get, "__setitem__": assign, "__copy__": _copied,
-        "reshape": _reshaped, "astype": _cast, "ready": _ready,
+        "__hash__": None, "__getitem__": _get, "__setitem__": assign, "__copy__": _copy,
+        "reshape": _reshape, "astype": _cast, "ready": _ready,
         "T": property(lambda self: manipulation.transpose(self)),
         "mT": property(lambda self: manipulation.matrix_transpose(self)),
         "real": property(lambda self: elementwise.real(self)),
         "imag": property(lambda self: elementwise.imag(self)),
     }  # fmt: skip
-    for name, function in _OF_TWO.items():
-        made[f"__{name}__"] = _operator(function, is_left=True)
-        made[f"__r{name}__"] = _operator(function, is_left=False)
-        made[f"__i{name}__"] = _in_place(function)
-    for name, function in _COMPARED.items():
-        made[f"__{name}__"] = _operator(function, is_left=True)
-    for name, own in _OF_ONE.items():
-        made[f"__{name}__"] = _of_one(own)
+    for name, function in _BINARY.items():
+        made[f"__{name}__"] = _binary_method(function, is_left=True)
+        made[f"__r{name}__"] = _binary_method(function, is_left=False)
+        made[f"__i{name}__"] = _in_place_method(function)
+    for name, function in _COMPARISONS.items():
+        made[f"__{name}__"] = _binary_method(function, is_left=True)
+    for name, own in _UNARY.items():
+        made[f"__{name}__"] = _unary_method(own)
     return made
 
 

@@ -1,4 +1,4 @@
-"""Functions that give gradients of functions, by JAX's names."""
+"""Function transforms for gradients, with JAX's names."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from browsergpu.arrays.autograd.reads import differentiating
 from browsergpu.arrays.autograd.rules import differentiable, values
 from browsergpu.arrays.autograd.variable import Variable, require, source_of
 from browsergpu.autograd import trees
-from browsergpu.autograd.backward import seed, swept
+from browsergpu.autograd.backward import run_backward, seed
 from browsergpu.core.checks import integer
 from browsergpu.core.errors import InvalidArgument, InvalidType
 from browsergpu.core.showing import Description
@@ -23,27 +23,29 @@ from browsergpu.functions import creation
 
 
 @differentiable(x=lambda g: g)
-def same(x: Array, /) -> Array:
-    """The array, as the result of a step of its own."""
+def identity(x: Array, /) -> Array:
+    """Return the array as the result of a separate autograd node."""
     return x.__copy__()
 
 
-class _Inputs:
-    """Arguments whose float arrays are noted from here on, beside what was noted before."""
+class _TrackedInputs:
+    """Arguments of a differentiated function, with their floats as tracked arrays."""
 
     def __init__(self, args: Sequence[Any]) -> None:
         self.given = trees.leaves(list(args))
-        self.noted = [_input(x) if _is_float(x) else None for x in self.given]
-        own = [x if y is None else y for x, y in zip(self.given, self.noted, strict=True)]
-        self.args: list[Any] = trees.filled(list(args), own)
-        self.sources = [x.source for x in self.noted if x is not None]
+        self.tracked = [_input(x) if _is_float(x) else None for x in self.given]
+        own = [x if y is None else y for x, y in zip(self.given, self.tracked, strict=True)]
+        self.args: list[Any] = trees.unflatten(list(args), own)
+        self.sources = [x.source for x in self.tracked if x is not None]
 
     def gradients(self, tree: Sequence[Any], found: Sequence[Array | None]) -> list[Any]:
-        """Gradients in the form of the arguments: zeros where nothing leads to one, None for
-        what is no float."""
-        those = iter(found)
-        own = [None if x is None else _or_zeros(next(those), x) for x in self.noted]
-        return trees.filled(list(tree), own)  # type: ignore[no-any-return]
+        """Return gradients with the structure of the arguments.
+
+        They are zeros for inputs without influence, and None for inputs that are not floats.
+        """
+        remaining = iter(found)
+        own = [None if x is None else _or_zeros(next(remaining), x) for x in self.tracked]
+        return trees.unflatten(list(tree), own)  # type: ignore[no-any-return]
 
 
 def _is_float(x: Any) -> bool:
@@ -54,12 +56,12 @@ def _is_float(x: Any) -> bool:
 
 def _input(x: Any) -> Any:
     if type(x) is Variable:
-        return same(x)
+        return identity(x)
     return _leaf(x.__copy__() if isinstance(x, Array) else creation.asarray(x), "grad")
 
 
 def _leaf(x: Array, op: str) -> Array:
-    """An array that nobody else has as an input of what is differentiated."""
+    """Make an unshared array an input of the differentiated function."""
     require(x, op).source.node.is_input = True
     return x
 
@@ -68,27 +70,54 @@ def _or_zeros(gradient: Array | None, like: Array) -> Array:
     return creation.zeros_like(like) if gradient is None else gradient
 
 
-def _numbers(op: str, argnums: Any, count: int) -> tuple[int, ...]:
+def _argument_numbers(op: str, argnums: Any, count: int) -> tuple[int, ...]:
     given = argnums if isinstance(argnums, list | tuple) else (argnums,)
     found = [integer(op, "argnums", n, -count, count - 1) for n in given]
     if any(n >= count for n in found):
-        raise InvalidArgument(op, "argnums", argnums, f"numbers of the {count} arguments")
+        raise InvalidArgument(op, "argnums", argnums, f"positions among {count} arguments")
     return tuple([n % count for n in found])
 
 
 def value_and_grad(
     fun: Callable[..., Any], argnums: int | Sequence[int] = 0, *, has_aux: bool = False
 ) -> Callable[..., Any]:
-    """A function that gives ``fun``'s value, a number, and its gradient by one of its arguments, or
-    a tuple of those by several. An argument may be an array, a float, or a dict, list or tuple of
-    these; the gradient has its form, zeros where the value does not depend on it, None for whole
-    numbers. With ``has_aux`` ``fun`` gives the value and something more, and so does this.
+    """Return a function that computes the value and the gradient of ``fun``.
 
-    Raises InvalidArgument, a ValueError, where the value is no single number. NotDifferentiable, a
-    RuntimeError that names the line, where ``fun`` reads a value that depends on these arguments
-    (``float(x)``, ``x.item()``, ``x.tolist()``, ``np.asarray(x)``): the gradient would lack what is
-    computed from it. ``x.detach()`` and values computed under ``no_grad()`` can be read, and
-    ``if x > 0:`` and ``int(x)`` are steps, whose gradient is 0."""
+    Parameters
+    ----------
+    fun : callable
+        Returns a float array of one element. With ``has_aux`` it returns a tuple of the array and
+        any other object.
+    argnums : int or sequence of int
+        The positions of the arguments to differentiate.
+    has_aux : bool
+        Whether ``fun`` also returns auxiliary data.
+
+    Returns
+    -------
+    callable
+        Takes the arguments of ``fun``. It returns the value and the gradient, or with ``has_aux``
+        ``((value, aux), gradient)``. The gradient is a tuple if ``argnums`` is a sequence.
+
+    Raises
+    ------
+    InvalidArgument
+        If the value is not one real number, or ``argnums`` is out of range.
+    InvalidType
+        If ``fun`` does not return an array.
+    NotDifferentiable
+        If ``fun`` reads a value that depends on these arguments, with ``float(x)``, ``x.item()``,
+        ``x.tolist()`` or ``np.asarray(x)``. The message names the line.
+
+    Notes
+    -----
+    Arguments may be arrays, floats, and dicts, lists and tuples of these. The gradient has the same
+    structure. It is zero for inputs without influence on the value, and None for integers.
+
+    A value that is read has no gradient, so ``fun`` may only read values of ``x.detach()`` or
+    values computed under ``no_grad()``. It may also use ``if x > 0:`` and ``int(x)``, because these
+    are step functions with the gradient 0.
+    """
     return _with_gradient("value_and_grad", fun, argnums, has_aux)
 
 
@@ -97,10 +126,10 @@ def _with_gradient(
 ) -> Callable[..., Any]:
     @wraps(fun)
     def call(*args: Any, **options: Any) -> Any:
-        chosen = _numbers(op, argnums, len(args))
-        outside = is_grad_enabled()
+        chosen = _argument_numbers(op, argnums, len(args))
+        grad_enabled = is_grad_enabled()
         with enable_grad():
-            inputs = _Inputs([args[n] for n in chosen])
+            inputs = _TrackedInputs([args[n] for n in chosen])
             own = list(args)
             for n, given in zip(chosen, inputs.args, strict=True):
                 own[n] = given
@@ -108,52 +137,76 @@ def _with_gradient(
                 found = fun(*own, **options)
             value, aux = found if has_aux else (found, None)
             if not isinstance(value, Array):
-                raise InvalidType(op, "fun", value, "a function that gives an array of one number")
+                expected = "a function that returns an array of one number"
+                raise InvalidType(op, "fun", value, expected)
             if value.dtype.kind != "f" or value.size != 1:
-                shown = f"a function that gives shape {value.shape} and dtype {value.dtype}"
+                shown = f"a function that returns shape {value.shape} and dtype {value.dtype}"
                 raise InvalidArgument(
-                    op, "fun", Description(shown), "a function that gives one real number"
+                    op, "fun", Description(shown), "a function that returns one real number"
                 )
-            goes_on = outside and _depends_on_others(value, inputs)
-        gradients = _swept(value, seed(op, value, None), inputs, goes_on)
+            create_graph = grad_enabled and _depends_on_others(value, inputs)
+        gradients = _input_gradients(value, seed(op, value, None), inputs, create_graph)
         formed = inputs.gradients([args[n] for n in chosen], gradients)
-        shown_value = value if goes_on else values(value)
-        shown_aux = aux if goes_on else trees.mapped(values, aux)
+        shown_value = value if create_graph else values(value)
+        shown_aux = aux if create_graph else trees.map_tree(values, aux)
         result = tuple(formed) if isinstance(argnums, list | tuple) else formed[0]
         return ((shown_value, shown_aux) if has_aux else shown_value), result
 
     return call
 
 
-def _swept(
-    value: Array, gradient: Array, inputs: _Inputs, goes_on: bool, *, keeps: bool = False
+def _input_gradients(
+    value: Array, gradient: Array, inputs: _TrackedInputs, create_graph: bool
 ) -> list[Array | None]:
+    """Run the backward pass from a value to the inputs."""
     source = source_of(value)
     if source is None:
         return [None] * len(inputs.sources)
-    return swept(
-        [(source, gradient)], inputs.sources, accumulates=False,
-        creates_graph=goes_on, keeps=goes_on or keeps,
+    return run_backward(
+        [(source, gradient)], inputs.sources, accumulate=False,
+        create_graph=create_graph, retain_graph=create_graph,
     )  # fmt: skip
 
 
-def _depends_on_others(value: Any, inputs: _Inputs) -> bool:
-    """Whether something else led to it that requires a gradient: a leaf of the user's, or an input
-    of a function that is differentiated around this one."""
+def _depends_on_others(value: Any, inputs: _TrackedInputs) -> bool:
+    """Return whether a value depends on leaves other than the inputs.
+
+    These are arrays of the user that require gradients, and inputs of an enclosing transform.
+    """
     roots = [x.source for x in trees.leaves(value) if type(x) is Variable]
     own = {source.node for source in inputs.sources}
-    around = {step for _, steps in DIFFERENTIATED.get() for step in steps}
+    around = {node for _, nodes in DIFFERENTIATED.get() for node in nodes}
     return any(
-        isinstance(step, Leaf) and step not in own and (step in around or not step.is_input)
-        for step in behind(roots)
+        isinstance(node, Leaf) and node not in own and (node in around or not node.is_input)
+        for node in behind(roots)
     )
 
 
 def grad(
     fun: Callable[..., Any], argnums: int | Sequence[int] = 0, *, has_aux: bool = False
 ) -> Callable[..., Any]:
-    """A function that gives the gradient alone of what :func:`value_and_grad` gives, with
-    ``has_aux`` and what ``fun`` gives more. ``grad(grad(f))`` is the second derivative."""
+    """Return a function that computes the gradient of ``fun``.
+
+    Parameters
+    ----------
+    fun : callable
+        Returns a float array of one element. With ``has_aux`` it returns a tuple of the array and
+        any other object.
+    argnums : int or sequence of int
+        The positions of the arguments to differentiate.
+    has_aux : bool
+        Whether ``fun`` also returns auxiliary data.
+
+    Returns
+    -------
+    callable
+        Takes the arguments of ``fun``. It returns the gradient, or with ``has_aux`` the tuple
+        ``(gradient, aux)``. :func:`value_and_grad` describes the gradient and the exceptions.
+
+    Notes
+    -----
+    ``grad(grad(f))`` is the second derivative.
+    """
     both = _with_gradient("grad", fun, argnums, has_aux)
 
     @wraps(fun)
@@ -165,15 +218,36 @@ def grad(
 
 
 def vjp(fun: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
-    """``fun``'s value at the primals, and a function from a cotangent, of the value's form, to its
-    products with the Jacobian: a tuple, one for each primal. ``fun`` cannot read what depends on
-    the primals, as in :func:`value_and_grad`."""
-    outside = is_grad_enabled()
+    """Return the value of ``fun`` and its vector-Jacobian product.
+
+    Parameters
+    ----------
+    fun : callable
+        Takes the primals. It returns an array, or a dict, list or tuple of arrays.
+    *primals
+        Arrays, floats, and dicts, lists and tuples of these.
+
+    Returns
+    -------
+    value
+        The value of ``fun`` at the primals.
+    pullback : callable
+        Takes a cotangent with the structure of the value. It returns a tuple with the products of
+        the cotangent and the Jacobian, one for each primal. It can be called repeatedly.
+
+    Raises
+    ------
+    NotDifferentiable
+        If ``fun`` reads a value that depends on the primals, as in :func:`value_and_grad`.
+    InvalidArgument
+        If the cotangent has another number of arrays, or other shapes.
+    """
+    grad_enabled = is_grad_enabled()
     with enable_grad():
-        inputs = _Inputs(primals)
+        inputs = _TrackedInputs(primals)
         with differentiating("vjp", inputs.sources):
             value = fun(*inputs.args)
-        goes_on = outside and _depends_on_others(value, inputs)
+        create_graph = grad_enabled and _depends_on_others(value, inputs)
     outputs = trees.leaves(value)
 
     def pullback(cotangent: Any) -> tuple[Any, ...]:
@@ -186,38 +260,64 @@ def vjp(fun: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[[Any], tu
             for x, g in zip(outputs, given, strict=True)
             if type(x) is Variable
         ]
-        tracked = any(type(g) is Variable for g in given)
-        found = swept(
-            roots, inputs.sources, accumulates=False, creates_graph=goes_on or tracked, keeps=True
-        )
+        is_tracked = any(type(g) is Variable for g in given)
+        found = run_backward(
+            roots, inputs.sources, accumulate=False,
+            create_graph=create_graph or is_tracked, retain_graph=True,
+        )  # fmt: skip
         return tuple(inputs.gradients(primals, found))
 
-    return (value if goes_on else trees.mapped(values, value)), pullback
+    return (value if create_graph else trees.map_tree(values, value)), pullback
 
 
 def jvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
-    """``fun``'s value at the primals, and the product of its Jacobian with the tangents, in the
-    value's form; the tangents have the primals'. It is the gradient of a gradient, by what that is
-    multiplied with. ``fun`` cannot read what depends on the primals, as in :func:`value_and_grad`.
+    """Return the value of ``fun`` and its Jacobian-vector product.
 
-    Source: Townsend, "A new trick for calculating Jacobian vector products", 2017."""
-    outside = is_grad_enabled()
+    Parameters
+    ----------
+    fun : callable
+        Takes the primals. It returns an array, or a dict, list or tuple of arrays.
+    primals : sequence
+        Arrays, floats, and dicts, lists and tuples of these.
+    tangents : sequence
+        The vectors, with the structure of the primals.
+
+    Returns
+    -------
+    value
+        The value of ``fun`` at the primals.
+    product
+        The product of the Jacobian and the tangents, with the structure of the value.
+
+    Raises
+    ------
+    NotDifferentiable
+        If ``fun`` reads a value that depends on the primals, as in :func:`value_and_grad`.
+
+    Notes
+    -----
+    The product is computed by two backward passes. The second one differentiates the
+    vector-Jacobian product with respect to its cotangent.
+
+    Source: Townsend, "A new trick for calculating Jacobian vector products", 2017.
+    """
+    grad_enabled = is_grad_enabled()
     with enable_grad():
-        inputs = _Inputs(primals)
+        inputs = _TrackedInputs(primals)
         with differentiating("jvp", inputs.sources):
             value = fun(*inputs.args)
-        is_along = any(type(t) is Variable for t in trees.leaves(list(tangents)))
-        goes_on = outside and (is_along or _depends_on_others(value, inputs))
+        is_tracked = any(type(t) is Variable for t in trees.leaves(list(tangents)))
+        create_graph = grad_enabled and (is_tracked or _depends_on_others(value, inputs))
         outputs = trees.leaves(value)
         duals: list[tuple[Array, Source]] = []
         for x in outputs:
             if type(x) is Variable:
                 duals.append((_leaf(creation.zeros_like(x), "jvp"), x.source))
-        pulled = swept(
+        pulled = run_backward(
             [(source, dual) for dual, source in duals], inputs.sources,
-            accumulates=False, creates_graph=True, keeps=True,
+            accumulate=False, create_graph=True, retain_graph=True,
         )  # fmt: skip
-    given = [t for t, x in zip(trees.leaves(list(tangents)), inputs.noted, strict=True)
+    given = [t for t, x in zip(trees.leaves(list(tangents)), inputs.tracked, strict=True)
              if x is not None]  # fmt: skip
     roots = [
         (x.source, seed("jvp", x, t))
@@ -225,12 +325,12 @@ def jvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]
         if type(x) is Variable
     ]
     wanted = [dual.source for dual, _ in duals]
-    found = iter(swept(
-        roots, wanted, accumulates=False, creates_graph=goes_on, keeps=goes_on
+    found = iter(run_backward(
+        roots, wanted, accumulate=False, create_graph=create_graph, retain_graph=create_graph
     ))  # fmt: skip
     made = [
         _or_zeros(next(found) if type(x) is Variable else None, x)
         if isinstance(x, Array) else None
         for x in outputs
     ]  # fmt: skip
-    return (value if goes_on else trees.mapped(values, value)), trees.filled(value, made)
+    return (value if create_graph else trees.map_tree(values, value)), trees.unflatten(value, made)

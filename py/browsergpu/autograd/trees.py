@@ -1,4 +1,4 @@
-"""Arrays in dicts, lists and tuples, one within the other."""
+"""Pytrees: nested dicts, lists and tuples of arrays."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 def leaves(tree: Any) -> list[Any]:
-    """What is in it that is no dict, list or tuple, in the order in which it was put there."""
+    """Return the items that are not dicts, lists or tuples, in order."""
     return list(_leaves(tree))
 
 
@@ -22,17 +22,17 @@ def _leaves(tree: Any) -> Iterator[Any]:
         yield tree
 
 
-def filled(tree: Any, values: Sequence[Any]) -> Any:
-    """A tree of the same form with other leaves."""
-    those = iter(values)
-    return mapped(lambda _: next(those), tree)
+def unflatten(tree: Any, values: Sequence[Any]) -> Any:
+    """Return a tree of the same structure with other leaves."""
+    remaining = iter(values)
+    return map_tree(lambda _: next(remaining), tree)
 
 
-def mapped(function: Callable[[Any], Any], tree: Any) -> Any:
-    """A tree of the same form of what a function gives for each leaf."""
+def map_tree(function: Callable[[Any], Any], tree: Any) -> Any:
+    """Apply a function to each leaf, and return a tree of the same structure."""
     if isinstance(tree, dict):
-        return type(tree)([(key, mapped(function, value)) for key, value in tree.items()])
+        return type(tree)([(key, map_tree(function, value)) for key, value in tree.items()])
     if isinstance(tree, list | tuple):
-        made = [mapped(function, value) for value in tree]
+        made = [map_tree(function, value) for value in tree]
         return tree._make(made) if hasattr(tree, "_make") else type(tree)(made)
     return function(tree)

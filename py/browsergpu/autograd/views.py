@@ -1,9 +1,9 @@
-"""Gradients of arrays that share memory: a write through one changes the values of the others.
+"""Gradients of in-place writes to arrays that share memory.
 
-The memory of a cell is treated as one array along one axis. Before the first write, its gradient
-goes to the array that views were made of (:class:`Base`). A write is a step from the memory before
-it, and the value that was written, to the memory after it; each array whose elements were written
-is from then on a region of the new memory, as in PyTorch.
+The memory of a view group is treated as an array of one axis. Before the first write, its gradient
+goes to the array that the views were made of (:class:`Base`). A write is an autograd node. Its
+operands are the memory before the write and the written value; its result is the memory after it.
+Each array that overlaps the write then becomes a region of the new memory, as in PyTorch.
 """
 
 from __future__ import annotations
@@ -21,29 +21,29 @@ from browsergpu.core.showing import Description
 from browsergpu.functions import regions
 
 
-class _OfBase:
-    """The memory that the base is in: its gradient is that of its region."""
+class _BaseRules:
+    """Rules of a node from the base to the memory before the first write."""
 
     def __init__(self, place: MemoryPlace) -> None:
         self.place = place
 
     def gradients(
-        self, step: AutogradNode, given: Sequence[Array | None], operands: Sequence[Operand]
+        self, node: AutogradNode, given: Sequence[Array | None], operands: Sequence[Operand]
     ) -> list[Any]:
-        """The gradient of the base."""
+        """Return the gradient of the base."""
         return [regions.region(_gradient(given), self.place)]
 
 
-class _OfWrite:
-    """The memory after a write."""
+class _WriteRules:
+    """Rules of a node from the memory and a written value to the memory after the write."""
 
     def __init__(self, place: MemoryPlace) -> None:
         self.place = place
 
     def gradients(
-        self, step: AutogradNode, given: Sequence[Array | None], operands: Sequence[Operand]
+        self, node: AutogradNode, given: Sequence[Array | None], operands: Sequence[Operand]
     ) -> list[Any]:
-        """The gradients of the memory before it and of the value that was written."""
+        """Return the gradients of the memory before the write and of the written value."""
         return [
             regions.without(_gradient(given), self.place)
             if one.name == "memory"
@@ -52,32 +52,31 @@ class _OfWrite:
         ]
 
 
-class _OfRegion:
-    """An array that is a region of the memory."""
+class _RegionRules:
+    """Rules of a node from the memory to an array that is a region of it."""
 
     def __init__(self, place: MemoryPlace, size: int) -> None:
         self.place, self.size = place, size
 
     def gradients(
-        self, step: AutogradNode, given: Sequence[Array | None], operands: Sequence[Operand]
+        self, node: AutogradNode, given: Sequence[Array | None], operands: Sequence[Operand]
     ) -> list[Any]:
-        """The gradient of the memory."""
+        """Return the gradient of the memory."""
         return [regions.put(_gradient(given), self.place, self.size)]
 
 
 def _gradient(given: Sequence[Array | None]) -> Array:
-    assert given[0] is not None  # a step without a gradient is not asked
+    assert given[0] is not None  # rules run only for nodes that have a gradient
     return given[0]
 
 
-def check(x: Array, op: str) -> None:
-    """Raises InvalidArgument where a write to an array would change a leaf that requires a
-    gradient, of which the array is a view."""
-    cell = node_of(x).view_group
-    if cell is None:
+def check_write(x: Array, op: str) -> None:
+    """Raise InvalidArgument if a write would change another leaf that requires a gradient."""
+    view_group = node_of(x).view_group
+    if view_group is None:
         return
     own = node_of(x)
-    for other in cell.live():
+    for other in view_group.live():
         is_leaf = type(other) is Variable and isinstance(other.source.node, Leaf)
         if other is not x and is_leaf and overlap(node_of(other), own):
             told = "a view of a leaf that requires a gradient"
@@ -85,40 +84,44 @@ def check(x: Array, op: str) -> None:
             raise InvalidArgument(op, "array", Description(told), expected)
 
 
-def written(x: Array, found: Array) -> None:
-    """Notes that a value was written to an array in place, where views share its memory."""
+def record_write(x: Array, found: Array) -> None:
+    """Record an in-place write to an array whose memory views share."""
     own = node_of(x)
-    cell = own.view_group
-    if cell is None:
+    view_group = own.view_group
+    if view_group is None:
         return
-    others = [one for one in cell.live() if one is not x and node_of(one).view_group is cell]
-    is_noted = any(type(one) is Variable for one in (found, *others)) or cell.history is not None
-    if not others or not is_noted:
-        cell.history = None if not others else cell.history
+    others = [
+        one for one in view_group.live() if one is not x and node_of(one).view_group is view_group
+    ]
+    is_recorded = (
+        any(type(one) is Variable for one in (found, *others)) or view_group.history is not None
+    )
+    if not others or not is_recorded:
+        view_group.history = None if not others else view_group.history
         return
     size = own.storage.buffer.nbytes // own.kind.device_bytes(1)
     like = Like((size,), x.dtype, x.device)
     operands = []
-    before = _memory(cell.history, like)
+    before = _memory_source(view_group.history, like)
     if before is not None:
         operands.append(Operand("memory", None, before, like))
     if type(found) is Variable:
         operands.append(Operand("value", None, found.source, like_of(found)))
     if not operands:
         return
-    step = AutogradNode("write", _OfWrite(place_of(x)), tuple(operands), (like,))
-    cell.history = after = Source(step, 0)
+    node = AutogradNode("write", _WriteRules(place_of(x)), tuple(operands), (like,))
+    view_group.history = after = Source(node, 0)
     for one in others:
         if not overlap(node_of(one), own) or one.dtype != x.dtype:
             continue
         operand = Operand("memory", None, after, like)
-        rules = _OfRegion(place_of(one), size)
+        rules = _RegionRules(place_of(one), size)
         track(one, Source(AutogradNode("region", rules, (operand,), (like_of(one),)), 0))
 
 
-def _memory(history: Any, like: Like) -> Source | None:
-    """Where the gradient of the memory goes."""
+def _memory_source(history: Any, like: Like) -> Source | None:
+    """Return the source of a memory's gradient, or None."""
     if not isinstance(history, Base):
         return history  # type: ignore[no-any-return]
     operand = Operand("base", None, history.source, Like(history.place[0], like.dtype, like.device))
-    return Source(AutogradNode("memory", _OfBase(history.place), (operand,), (like,)), 0)
+    return Source(AutogradNode("memory", _BaseRules(history.place), (operand,), (like,)), 0)

@@ -7,7 +7,7 @@ from weakref import WeakValueDictionary
 
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.in_place import become
-from browsergpu.autograd.array_methods import MAKERS, Maker
+from browsergpu.autograd.array_methods import CONSTRUCTORS, Constructor
 from browsergpu.core.errors import InvalidType, two_devices
 from browsergpu.core.showing import Shown
 from browsergpu.functions import creation
@@ -55,12 +55,12 @@ def registered(own: Array, requires_grad: bool = True) -> Array:
     return own.requires_grad_(requires_grad)
 
 
-def _maker(x: Array) -> Maker | None:
+def _constructor(x: Array) -> Constructor | None:
     """Return the function that creates Parameters if ``x`` is a Parameter, else None."""
     return registered if _known.get(id(x)) is x else None
 
 
-MAKERS.append(_maker)
+CONSTRUCTORS.append(_constructor)
 
 
 def take(x: Array, value: Array) -> None:
