@@ -6,7 +6,7 @@ from time import perf_counter
 from typing import Any, Self
 
 from browsergpu.arrays.context import current, device_of, open_tracer, use
-from browsergpu.compat.cupy.once import say
+from browsergpu.compat.cupy.once import warn_once
 from browsergpu.core import checks
 from browsergpu.core.errors import InvalidArgument, InvalidType, Unsupported
 from browsergpu.core.showing import Shown
@@ -102,7 +102,7 @@ class Stream(Shown):
         if priority is not None:
             raise InvalidArgument(op, "priority", priority, "None, as WebGPU has no priorities")
         if not null:
-            say(op, _ONE_QUEUE)
+            warn_once(op, _ONE_QUEUE)
 
     def _facts(self) -> str:
         return "of the one queue"
@@ -122,7 +122,7 @@ class Stream(Shown):
         _wait("cuda.Stream.synchronize", current().device)
 
     def record(self, event: Event | None = None) -> Event:
-        """Have an event say when all that was recorded before is computed. Waits."""
+        """Have an event warn_once when all that was recorded before is computed. Waits."""
         made = Event() if event is None else event
         made.record(self)
         return made
@@ -238,7 +238,7 @@ class PinnedMemoryPool(Shown):
 
     def free_all_blocks(self) -> None:
         """Nothing, which a warning says once."""
-        say("PinnedMemoryPool.free_all_blocks", "the browser or the driver has this memory")
+        warn_once("PinnedMemoryPool.free_all_blocks", "the browser or the driver has this memory")
 
     def malloc(self, size: int) -> bytearray:
         """Return memory of the host: :func:`alloc_pinned_memory`."""
@@ -266,7 +266,7 @@ def set_allocator(allocator: Any = None) -> None:
     """Nothing, which a warning says once: all arrays take their buffers from one pool."""
     if allocator is not None and not callable(allocator):
         raise InvalidType("cuda.set_allocator", "allocator", allocator, "a function or None")
-    say("cuda.set_allocator", "all arrays take their buffers from one pool, which stays")
+    warn_once("cuda.set_allocator", "all arrays take their buffers from one pool, which stays")
 
 
 def set_pinned_memory_allocator(allocator: Any = None) -> None:
@@ -274,7 +274,7 @@ def set_pinned_memory_allocator(allocator: Any = None) -> None:
     op = "cuda.set_pinned_memory_allocator"
     if allocator is not None and not callable(allocator):
         raise InvalidType(op, "allocator", allocator, "a function or None")
-    say(op, "the browser or the driver has the memory of transfers")
+    warn_once(op, "the browser or the driver has the memory of transfers")
 
 
 def alloc_pinned_memory(size: int) -> bytearray:

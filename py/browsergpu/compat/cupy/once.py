@@ -6,16 +6,16 @@ import warnings
 
 from browsergpu.core.places import frames_of_the_package
 
-_told: set[str] = set()
+_warned: set[str] = set()
 
 
-def say(name: str, meaning: str) -> None:
+def warn_once(name: str, meaning: str) -> None:
     """Warn the first time that a name which does nothing, or less than CUDA's, is used."""
-    if name not in _told:
-        _told.add(name)
+    if name not in _warned:
+        _warned.add(name)
         warnings.warn(f"{name}: {meaning}", RuntimeWarning, stacklevel=frames_of_the_package())
 
 
-def forget() -> None:
+def reset_warnings() -> None:
     """Have each warning be told again."""
-    _told.clear()
+    _warned.clear()

@@ -20,9 +20,9 @@ X = np.arange(6, dtype=np.float32).reshape(2, 3)
 def forgotten() -> Iterator[None]:
     from browsergpu.compat.cupy import once
 
-    once.forget()
+    once.reset_warnings()
     yield
-    once.forget()
+    once.reset_warnings()
 
 
 def test_arrays_to_the_host_and_back(bg: Any) -> None:

@@ -31,7 +31,7 @@ MADE_OF_OTHERS = {
 HIDDEN = {
     "parts.part": "the views of operands", "parts.assigned": "test_parts: assignments are no calls",
     "parts.added_at": "the gradients of take and embedding, forward",
-    "contraction.contraction": "einsum", "transforms.same": "what jvp begins with",
+    "contraction.contraction": "einsum", "transforms.identity": "what jvp begins with",
     "weighted_sums.weighted_sums": "image.resize", "activations._ndtr": "nn.gelu",
     "equations.inverse": "the gradients of det and slogdet",
     **dict.fromkeys(("regions.region", "regions.put", "regions.without"), "writes through views"),

@@ -21,7 +21,7 @@ ELSEWHERE = {
     **dict.fromkeys((*elementwise.ONE, *elementwise.TWO), "test_elementwise"),
     **dict.fromkeys(("imag", "sign", "where", "clip"), "test_elementwise"),
     "parts.part": "test_parts", "parts.assigned": "test_parts", "parts.added_at": "test_parts",
-    "contraction.contraction": "einsum, here", "transforms.same": "what grad() begins with",
+    "contraction.contraction": "einsum, here", "transforms.identity": "what grad() begins with",
     "weighted_sums.weighted_sums": "test_networks_pictures",
     "equations.inverse": "det and slogdet twice, here",
     "regions.region": "test_views", "regions.put": "test_views", "regions.without": "test_views",
