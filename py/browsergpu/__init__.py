@@ -1,4 +1,4 @@
-"""browsergpu: NumPy- and BLAS-style compute on the real GPU, from Python inside a web page."""
+"""browsergpu: NumPy and PyTorch on the real GPU, from Python in a web page."""
 
 import sys as _sys
 from importlib import import_module as _import_module
@@ -89,7 +89,7 @@ from browsergpu.kernels.base.workgroup_sizes import WorkgroupSizes
 from browsergpu.tensors.buffers import Buffer, BufferUsage, MapMode
 from browsergpu.tensors.device_array import DeviceArray
 
-if _TYPE_CHECKING:  # the names of _MODULES and _LATER; a test compares them
+if _TYPE_CHECKING:  # the names of _MODULES and _LATER, which a test compares
     from browsergpu import amp, cuda, data, fft, image, io, linalg, nn, optim, random, special
     from browsergpu import lib as lib
     from browsergpu.api.executor import BatchNormTraining, KernelExecutor, PipelineStats
@@ -118,7 +118,7 @@ if _TYPE_CHECKING:  # the names of _MODULES and _LATER; a test compares them
         tune_async,
     )
 
-#: Public modules that are loaded when they are first used.
+#: Public modules that are imported at their first use.
 _MODULES = (
     "amp",
     "cuda",
@@ -133,7 +133,7 @@ _MODULES = (
     "special",
     "lib",
 )
-#: Public names of other modules that are loaded when one of them is first used.
+#: Public names whose modules are imported at their first use.
 _LATER = {
     "BatchNormTraining": "api.executor",
     "KernelExecutor": "api.executor",

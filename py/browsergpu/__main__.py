@@ -1,4 +1,4 @@
-"""``python -m browsergpu``: the machine's GPUs, and how fast the first of them is."""
+"""``python -m browsergpu``: list the GPUs and measure the speed of the first one."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from browsergpu.gpu.platform import block_on, engine_name
 
 
 def main() -> int:
-    """Print what there is; 1 where there is no GPU, or where it computes wrongly."""
+    """Print a report. Return 1 if there is no GPU or its results are wrong, else 0."""
     try:
         adapters = bg.enumerate_adapters()
         bg.get_best_adapter()
@@ -28,7 +28,7 @@ def main() -> int:
             facts.append(f"{adapter.memory / 1e9:.0f} GB")
         print(f"  {adapter.index}: {adapter.name} ({', '.join(facts)})")
     device = bg.init()
-    print(f"On {device.name}, by {engine_name()}:")
+    print(f"On {device.name}, with {engine_name()}:")
     for name, found in _abilities(device, adapters[0]):
         print(f"  {name}: {found}")
     rng = np.random.default_rng(0)
@@ -52,11 +52,11 @@ def main() -> int:
 
 
 def _abilities(device: bg.Device, adapter: bg.AdapterInfo) -> Iterator[tuple[str, str]]:
-    """What not every GPU has, and the largest array."""
+    """Yield optional features of the GPU, and its largest array size."""
     for name, feature, without in (
-        ("float16", "shader-f16", "kept as float16, computed as float32"),
+        ("float16", "shader-f16", "stored as float16, computed in float32"),
         ("subgroups", "subgroups", "no"),
-        ("kernels' own time", "timestamp-query", "no: profiles time by the clock on the wall"),
+        ("kernel timestamps", "timestamp-query", "no: profiles use the host's clock"),
     ):
         yield name, "yes" if feature in device.features else without
     matrices = any(one.startswith("matrices") for one in adapter.abilities)
@@ -71,7 +71,7 @@ def _chain(x: bg.Array, length: int) -> bg.Array:
 
 
 def _best(work: Callable[[], bg.Array], times: int = 5) -> float:
-    """Seconds of the quickest of several runs, each until the GPU is done, after one more."""
+    """Return the seconds of the fastest run, after a warm-up. Each run waits for the GPU."""
     seconds = []
     for _ in range(times + 1):
         begin = time.perf_counter()

@@ -1,5 +1,8 @@
-"""Mixed precision in training, by the names of ``torch.amp``: products of float16 within
-``autocast``, and losses that are scaled so that gradients of float16 do not underflow."""
+"""Automatic mixed precision, with the names of ``torch.amp``.
+
+``autocast`` computes matrix products in float16. ``GradScaler`` scales the loss, so that float16
+gradients do not underflow.
+"""
 
 from browsergpu.arrays.autograd.precision import autocast
 from browsergpu.networks.optimizers.scaling import GradScaler

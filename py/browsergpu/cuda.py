@@ -1,7 +1,7 @@
-"""``cupy.cuda`` for programs that are moved from CuPy: devices, streams, events, memory pools.
+"""``cupy.cuda`` for programs ported from CuPy: devices, streams, events and memory pools.
 
-WebGPU has one queue for each device, so streams and events keep order, and add none. What does less
-than CUDA's warns once; what has no meaning raises.
+WebGPU has one queue per device, so all streams run in the order of the calls. Names that do less
+than in CUDA warn once. Names without a meaning in WebGPU raise Unsupported.
 """
 
 from typing import Any
@@ -43,4 +43,4 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name.startswith("_"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    raise UnknownName(f"browsergpu.cuda.{name}", "WebGPU has nothing of the kind.")
+    raise UnknownName(f"browsergpu.cuda.{name}", "WebGPU has no such feature.")

@@ -1,4 +1,4 @@
-"""What networks learn from: datasets, and batches of them on the GPU."""
+"""Datasets, and loaders of batches on the GPU, as in ``torch.utils.data``."""
 
 from browsergpu.networks.data.datasets import (
     ArrayDataset,

@@ -1,4 +1,4 @@
-"""The exceptions of the package, under their public name."""
+"""Public names of the package's exceptions."""
 
 from browsergpu.core import errors as _errors
 from browsergpu.core.errors import (
@@ -20,7 +20,7 @@ from browsergpu.core.errors import (
     ValidationError,
 )
 
-__doc__ = _errors.__doc__  # which draws their tree
+__doc__ = _errors.__doc__  # shows the class hierarchy
 
 __all__ = [
     "BackendError",

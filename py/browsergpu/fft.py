@@ -1,4 +1,4 @@
-"""Discrete Fourier transforms: NumPy's ``fft``, which is the Array API standard's too."""
+"""Discrete Fourier transforms, as in ``numpy.fft`` and the Array API standard."""
 
 from typing import Any as _Any
 

@@ -1,4 +1,7 @@
-"""Pictures: filters and sizes of arrays of [H, W] or [H, W, C], floats from 0 to 1 or uint8."""
+"""Image filters and resizing.
+
+Images have the shape [H, W] or [H, W, C], and are floats from 0 to 1 or uint8.
+"""
 
 from browsergpu.functions.images.filters import (
     brightness,

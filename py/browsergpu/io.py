@@ -1,4 +1,4 @@
-"""The files of networks: safetensors, and checkpoints of training."""
+"""Files of neural networks: safetensors and training checkpoints."""
 
 from browsergpu.networks.files.checkpoints import (
     load_checkpoint,

@@ -1,4 +1,4 @@
-"""Linear algebra: NumPy's ``linalg``, which is the Array API standard's too."""
+"""Linear algebra, as in ``numpy.linalg`` and the Array API standard."""
 
 from typing import Any as _Any
 

@@ -1,6 +1,8 @@
-"""What neural networks are made of: functions of arrays by the names and layouts of
-``torch.nn.functional``, [N, C, ...], and layers by those of ``torch.nn``, whose first values
-``browsergpu.nn.init`` draws."""
+"""Neural network layers and functions, with PyTorch's names and layouts.
+
+Functions are those of ``torch.nn.functional``, layers those of ``torch.nn``. Images and signals
+have the layout [N, C, ...]. ``browsergpu.nn.init`` initializes parameters.
+"""
 
 from browsergpu.functions.nn.activations import (
     dropout,

@@ -1,5 +1,4 @@
-"""Training: optimisers by the names of ``torch.optim``, rates that change (``lr_scheduler``), and
-gradients that are not too large."""
+"""Optimizers, learning rate schedulers and gradient clipping, with PyTorch's names."""
 
 from browsergpu.networks.optimizers import lr_scheduler
 from browsergpu.networks.optimizers.adaptive import Adagrad, Adam, AdamW, RMSprop

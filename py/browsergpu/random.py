@@ -1,10 +1,12 @@
-"""Random arrays by NumPy's names: ``default_rng(seed)``, and the older functions.
+"""Random arrays, with the names of ``numpy.random``: ``default_rng(seed)`` and legacy functions.
 
-A seed gives the same numbers on every device, though not NumPy's. The functions share one stream,
-which ``seed()`` begins, and draw on the device in use. Floats are float32, whole numbers of the
-default integer type. Parameters may be numbers, lists, NumPy's arrays and arrays on the GPU, and
-broadcast; those on the GPU are not checked: where a distribution does not have them, floats are NaN
-and whole numbers the least int32.
+A seed gives the same numbers on every device, but not those of NumPy. The legacy functions share
+one generator, which ``seed()`` seeds, and draw on the current device. Results are float32 or the
+default integer dtype.
+
+Parameters may be numbers, lists, NumPy arrays and arrays on the GPU, and they broadcast. Arrays on
+the GPU are not checked. For an invalid element, a float result is NaN, and an integer result is the
+smallest int32.
 """
 
 from typing import Any
@@ -134,5 +136,5 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name.startswith("_") or not hasattr(_of_numpy, name):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    message = "GPUs draw the streams of Philox. Use browsergpu.random.Philox(seed)."
+    message = "the GPU has only the generator Philox. Use browsergpu.random.Philox(seed)."
     raise UnknownName(f"browsergpu.random.{name}", message)

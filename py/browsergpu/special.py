@@ -1,4 +1,4 @@
-"""Special functions by SciPy's names (``scipy.special``), of float32's accuracy."""
+"""Special functions with the names of ``scipy.special``, in float32."""
 
 from typing import Any
 
@@ -101,5 +101,5 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name.startswith("_"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    message = "there is no kernel for it. Use scipy.special on x.numpy(), and upload the result."
+    message = "it is not available. Use scipy.special on x.numpy(), and upload the result."
     raise UnknownName(f"browsergpu.special.{name}", message)

@@ -1,4 +1,4 @@
-"""NumPy's ``lib.stride_tricks``: views of any shape and strides."""
+"""Views of any shape and strides, as in ``numpy.lib.stride_tricks``."""
 
 from numpy import broadcast_shapes
 from numpy.lib import stride_tricks as _theirs

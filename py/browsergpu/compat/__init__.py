@@ -1,1 +1,1 @@
-"""Names of other libraries, with their meaning."""
+"""Interfaces of other libraries: NumPy and CuPy."""

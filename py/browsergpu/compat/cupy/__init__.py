@@ -1,1 +1,1 @@
-"""Names that CuPy has and NumPy has not, for programs that are moved from CuPy."""
+"""Functions of CuPy that NumPy does not have, for programs ported from CuPy."""

@@ -1,4 +1,4 @@
-"""CUDA's devices, streams, events and memory pools by CuPy's names, as WebGPU has them."""
+"""CuPy's devices, streams, events and memory pools, implemented with WebGPU."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from browsergpu.core.showing import Shown
 from browsergpu.gpu import platform
 from browsergpu.gpu.adapter_info import gpus
 
-_ONE_QUEUE = "WebGPU has one queue: the work of all streams runs in the order of its calls"
+_ONE_QUEUE = "WebGPU has one queue, so the work of all streams runs in the order of the calls"
 
 
 def _wait(op: str, device: Any) -> None:
-    """Wait until a device has computed all that was recorded, and raise what it reports."""
+    """Wait until a device has finished all recorded work, and raise its errors."""
     platform.block_on(_waited(device), op)
 
 
@@ -27,15 +27,14 @@ async def _waited(device: Any) -> None:
 
 
 class Device(Shown):
-    """A GPU by its number, as ``cupy.cuda.Device``.
+    """A GPU, as ``cupy.cuda.Device``.
 
-    In a ``with`` block new arrays are made on it. The device itself, a :class:`browsergpu.Device`,
-    is ``device.device``.
+    New arrays in a ``with`` block are created on it.
 
     Parameters
     ----------
     device : int, optional
-        The number among ``browsergpu.devices()``; None for the one in use.
+        The index in ``browsergpu.devices()``. None means the current device.
     """
 
     def __init__(self, device: int | None = None) -> None:
@@ -51,19 +50,19 @@ class Device(Shown):
 
     @property
     def device(self) -> Any:
-        """The :class:`browsergpu.Device`, which is opened where it is not."""
+        """The :class:`browsergpu.Device`. It is opened if necessary."""
         tracer = open_tracer()
         if tracer is not None and tracer.device.adapter.index == self.id:
             return tracer.device
         return current().device if tracer is None and self.id == 0 else device_of("cuda", self.id)
 
     def use(self) -> Self:
-        """Make new arrays on it from now on."""
+        """Make it the current device, on which new arrays are created."""
         use(self.device)
         return self
 
     def synchronize(self) -> None:
-        """Wait until it has computed all that was recorded, and raise what it reports."""
+        """Wait until it has finished all recorded work, and raise its errors."""
         _wait("cuda.Device.synchronize", self.device)
 
     def __enter__(self) -> Self:
@@ -84,13 +83,13 @@ class Device(Shown):
 
     @property
     def compute_capability(self) -> str:
-        """Refused: there is none outside of CUDA."""
-        message = "compute capabilities are CUDA's. Ask bg.default_device().adapter."
+        """Not supported. Only CUDA has compute capabilities."""
+        message = "only CUDA has compute capabilities. Use bg.default_device().adapter."
         raise Unsupported("cuda.Device.compute_capability", message)
 
 
 class Stream(Shown):
-    """The GPU's queue: WebGPU has one, so that all streams are the same and run in order."""
+    """A stream, as ``cupy.cuda.Stream``. WebGPU has one queue, so all streams run in order."""
 
     def __init__(
         self, null: bool = False, non_blocking: bool = False, ptds: bool = False,
@@ -100,7 +99,7 @@ class Stream(Shown):
         for name, value in (("null", null), ("non_blocking", non_blocking), ("ptds", ptds)):
             checks.flag(op, name, value)
         if priority is not None:
-            raise InvalidArgument(op, "priority", priority, "None, as WebGPU has no priorities")
+            raise InvalidArgument(op, "priority", priority, "None", "WebGPU has no priorities.")
         if not null:
             warn_once(op, _ONE_QUEUE)
 
@@ -108,7 +107,7 @@ class Stream(Shown):
         return "of the one queue"
 
     def use(self) -> Self:
-        """Nothing: work goes to the one queue anyway."""
+        """Do nothing, because there is one queue."""
         return self
 
     def __enter__(self) -> Self:
@@ -118,17 +117,17 @@ class Stream(Shown):
         pass
 
     def synchronize(self) -> None:
-        """Wait until the device in use has computed all that was recorded."""
+        """Wait until the current device has finished all recorded work."""
         _wait("cuda.Stream.synchronize", current().device)
 
     def record(self, event: Event | None = None) -> Event:
-        """Have an event warn_once when all that was recorded before is computed. Waits."""
+        """Wait until all recorded work is finished, and record an event."""
         made = Event() if event is None else event
         made.record(self)
         return made
 
     def wait_event(self, event: Event) -> None:
-        """Nothing: what was recorded before the event is computed before what comes after."""
+        """Do nothing, because the queue keeps the order."""
         if not isinstance(event, Event):
             raise InvalidType("cuda.Stream.wait_event", "event", event, "an Event")
 
@@ -139,14 +138,14 @@ Stream.null = NULL  # type: ignore[attr-defined]
 
 
 def get_current_stream(device_id: int | None = None) -> Stream:
-    """The one stream."""
+    """Return the null stream. All streams are the same queue."""
     if device_id is not None:
         checks.integer("cuda.get_current_stream", "device_id", device_id)
     return NULL
 
 
 class Event(Shown):
-    """A point in time, of the host's clock: ``record`` waits until all before is computed."""
+    """A point in time of the host's clock. ``record`` waits for all earlier work."""
 
     def __init__(
         self, block: bool = False, disable_timing: bool = False, interprocess: bool = False
@@ -163,89 +162,90 @@ class Event(Shown):
 
     @property
     def done(self) -> bool:
-        """Whether it was recorded: recording waits."""
+        """Whether the event was recorded. ``record`` waits, so its work is finished then."""
         return self.seconds is not None
 
     def record(self, stream: Stream | None = None) -> None:
-        """Wait until all that was recorded is computed, and keep the time."""
+        """Wait until all recorded work is finished, and save the time."""
         if stream is not None and not isinstance(stream, Stream):
             raise InvalidType("cuda.Event.record", "stream", stream, "a Stream or None")
         _wait("cuda.Event.record", current().device)
         self.seconds = perf_counter()
 
     def synchronize(self) -> None:
-        """Nothing: recording has waited."""
+        """Do nothing, because ``record`` waits."""
 
 
 def get_elapsed_time(start_event: Event, end_event: Event) -> float:
-    """Milliseconds between two events, by the host's clock."""
+    """Return the milliseconds between two events, measured by the host's clock."""
     op = "cuda.get_elapsed_time"
     times = []
     for name, event in (("start_event", start_event), ("end_event", end_event)):
         if not isinstance(event, Event) or event.seconds is None or not event._is_timed:
-            raise InvalidArgument(op, name, event, "an Event with timing that was recorded")
+            raise InvalidArgument(op, name, event, "a recorded Event with timing")
         times.append(event.seconds)
     return 1000 * (times[1] - times[0])
 
 
 class MemoryPool(Shown):
-    """The buffers of the device in use, as ``cupy.get_default_memory_pool()`` has them."""
+    """The buffer pool of the current device, as returned by ``cupy.get_default_memory_pool()``."""
 
     def _facts(self) -> str:
         return "of the device in use"
 
     def malloc(self, size: int) -> Any:
-        """Refused: what ``set_allocator`` is given is not called, as arrays have the buffers."""
+        """Not supported. Arrays own their buffers, so allocators are never called."""
         checks.integer("MemoryPool.malloc", "size", size, 0)
         raise Unsupported("MemoryPool.malloc", "buffers belong to arrays. Use bg.empty().")
 
     def used_bytes(self) -> int:
-        """Bytes of buffers that arrays have."""
+        """Return the bytes of buffers in use by arrays."""
         return int(current().device.memory.in_use)
 
     def total_bytes(self) -> int:
-        """Bytes of all buffers, also of those that wait for the next array."""
+        """Return the bytes of all buffers, including free ones."""
         return int(current().device.memory.allocated)
 
     def free_bytes(self) -> int:
-        """Bytes of the buffers that wait for the next array."""
+        """Return the bytes of free buffers, which new arrays reuse."""
         return self.total_bytes() - self.used_bytes()
 
     def free_all_blocks(self, stream: Stream | None = None) -> None:
-        """Destroy the buffers that wait for the next array."""
+        """Destroy the free buffers."""
         if stream is not None and not isinstance(stream, Stream):
             raise InvalidType("MemoryPool.free_all_blocks", "stream", stream, "a Stream or None")
         current().device.memory.trim()
 
     def get_limit(self) -> int:
-        """The most bytes that arrays may take, 0 where there is no limit."""
+        """Return the memory limit in bytes, or 0 without a limit."""
         limit = current().device.config.memory_limit
         return 0 if limit is None else int(limit)
 
     def set_limit(self, size: int | None = None, fraction: float | None = None) -> None:
-        """Refused: a device has the limit that it was opened with."""
+        """Not supported. The limit is set when the device is opened."""
         given = size if fraction is None else fraction
-        expected = "given when the device is opened"
+        expected = "set when the device is opened"
         advice = "Use bg.init(memory_limit=...)."
         raise InvalidArgument("MemoryPool.set_limit", "size", given, expected, advice)
 
 
 class PinnedMemoryPool(Shown):
-    """The host's memory of transfers, which the browser or the driver has."""
+    """Host memory for transfers, which the browser or the driver manages."""
 
     def _facts(self) -> str:
-        return "of the browser or the driver"
+        return "managed by the browser or the driver"
 
     def free_all_blocks(self) -> None:
-        """Nothing, which a warning says once."""
-        warn_once("PinnedMemoryPool.free_all_blocks", "the browser or the driver has this memory")
+        """Do nothing, with one warning."""
+        name = "PinnedMemoryPool.free_all_blocks"
+        warn_once(name, "the browser or the driver manages this memory")
 
     def malloc(self, size: int) -> bytearray:
-        """Return memory of the host: :func:`alloc_pinned_memory`."""
+        """Return host memory, as :func:`alloc_pinned_memory`."""
         return alloc_pinned_memory(size)
 
     def n_free_blocks(self) -> int:
-        """0."""
+        """Return 0."""
         return 0
 
 
@@ -253,37 +253,39 @@ _POOL, _PINNED = MemoryPool(), PinnedMemoryPool()
 
 
 def get_default_memory_pool() -> MemoryPool:
-    """The buffers of the device in use."""
+    """Return the buffer pool of the current device."""
     return _POOL
 
 
 def get_default_pinned_memory_pool() -> PinnedMemoryPool:
-    """The host's memory of transfers."""
+    """Return the pool of host memory for transfers."""
     return _PINNED
 
 
 def set_allocator(allocator: Any = None) -> None:
-    """Nothing, which a warning says once: all arrays take their buffers from one pool."""
+    """Do nothing, with one warning. All arrays share one buffer pool."""
     if allocator is not None and not callable(allocator):
         raise InvalidType("cuda.set_allocator", "allocator", allocator, "a function or None")
-    warn_once("cuda.set_allocator", "all arrays take their buffers from one pool, which stays")
+    warn_once(
+        "cuda.set_allocator", "all arrays share one pool of buffers, which cannot be replaced"
+    )
 
 
 def set_pinned_memory_allocator(allocator: Any = None) -> None:
-    """Nothing, which a warning says once: the browser or the driver has this memory."""
+    """Do nothing, with one warning. The browser or the driver manages this memory."""
     op = "cuda.set_pinned_memory_allocator"
     if allocator is not None and not callable(allocator):
         raise InvalidType(op, "allocator", allocator, "a function or None")
-    warn_once(op, "the browser or the driver has the memory of transfers")
+    warn_once(op, "the browser or the driver manages the memory for transfers")
 
 
 def alloc_pinned_memory(size: int) -> bytearray:
-    """Return memory of the host, in which a NumPy array can be made."""
+    """Return a bytearray of host memory, for ``np.frombuffer``."""
     return bytearray(checks.integer("cuda.alloc_pinned_memory", "size", size, 0))
 
 
 class Streams(Shown):
-    """``cupy.cuda.stream``: the names of streams and events."""
+    """Names of the module ``cupy.cuda.stream``."""
 
     Event, Stream = Event, Stream
     get_current_stream = staticmethod(get_current_stream)
@@ -297,31 +299,31 @@ stream = Streams()
 
 
 class Runtime(Shown):
-    """CUDA's runtime functions that have a meaning here."""
+    """Functions of ``cupy.cuda.runtime`` that apply to WebGPU."""
 
     def _facts(self) -> str:
         return "WebGPU"
 
     def getDeviceCount(self) -> int:
-        """How many GPUs there are."""
+        """Return the number of GPUs."""
         return platform.block_on(_count(), "cuda.runtime.getDeviceCount")
 
     def getDevice(self) -> int:
-        """The number of the device in use."""
+        """Return the index of the current device."""
         return Device().id
 
     def setDevice(self, device: int) -> None:
-        """Make new arrays on a device from now on."""
+        """Make a device the current one, on which new arrays are created."""
         Device(device).use()
 
     def deviceSynchronize(self) -> None:
-        """Wait until the device in use has computed all that was recorded."""
+        """Wait until the current device has finished all recorded work."""
         Device().synchronize()
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
             raise AttributeError(f"'Runtime' object has no attribute {name!r}")
-        message = "this is CUDA's alone. Ask bg.default_device() of the GPU."
+        message = "only CUDA has it. Use bg.default_device() for properties of the GPU."
         raise Unsupported(f"cuda.runtime.{name}", message)
 
 
@@ -333,5 +335,5 @@ runtime = Runtime()
 
 
 def is_available() -> bool:
-    """Whether there is WebGPU."""
+    """Return whether WebGPU is available."""
     return platform.is_available()

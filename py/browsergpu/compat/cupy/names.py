@@ -1,4 +1,4 @@
-"""Arrays to the host and from it, the module of an array, and functions that are fused."""
+"""CuPy's ``asnumpy``, ``get_array_module`` and ``fuse``."""
 
 from __future__ import annotations
 
@@ -19,25 +19,32 @@ from browsergpu.core.showing import Description
 def asnumpy(
     a: Any, stream: Any = None, order: str = "C", out: Any = None, *, blocking: bool = True
 ) -> np.ndarray:
-    """An array as a NumPy array. Waits.
+    """Return an array as a NumPy array. Waits for the GPU.
 
     Parameters
     ----------
     a : Array or array_like
-        The array; what is on the host is given to ``np.asarray``.
+        The array. Data on the host is passed to ``np.asarray``.
     stream : cuda.Stream, optional
-        Taken as in CuPy. All streams are one queue here.
+        Accepted as in CuPy. All streams are the same queue.
     order : {"C", "F", "A"}, optional
-        How the elements lie in the host's memory.
+        The memory layout of the result.
     out : numpy.ndarray, optional
-        An array that takes the elements, of the same shape and dtype.
+        An array for the result. If ``a`` is an Array, ``out`` must have its shape and dtype.
     blocking : bool, optional
-        Must be True: use ``await a.numpy_async()`` where Python cannot wait.
+        Must be True. If Python cannot wait, use ``await a.numpy_async()``.
 
     Returns
     -------
     numpy.ndarray
         A copy, or ``out``.
+
+    Raises
+    ------
+    InvalidArgument
+        For ``blocking=False``, another order, or an ``out`` of another shape or dtype.
+    InvalidType
+        If ``out`` is not a NumPy array, or ``stream`` not a Stream.
     """
     op = "asnumpy"
     if not checks.flag(op, "blocking", blocking):
@@ -70,19 +77,27 @@ def _check_out(op: str, a: Any, out: Any) -> None:
 
 def _check_stream(op: str, stream: Any) -> None:
     if stream is not None and not hasattr(stream, "wait_event"):
-        raise InvalidType(op, "stream", stream, "one of browsergpu.cuda.Stream, or None")
+        raise InvalidType(op, "stream", stream, "a browsergpu.cuda.Stream or None")
 
 
 def get_array_module(*args: Any) -> Any:
-    """``browsergpu`` where one of the arguments is an array on the GPU, else ``numpy``."""
+    """Return ``browsergpu`` if an argument is an Array, else ``numpy``."""
     is_ours = any(isinstance(one, Array) for one in args)
     return ABOVE.namespace if is_ours else np
 
 
 def fuse(*args: Any, kernel_name: str | None = None) -> Any:
-    """A decorator that gives the function: chains of elementwise operations are one kernel anyway.
+    """Return the decorated function, as in CuPy.
 
-    ``kernel_name`` becomes the function's ``__name__``. ``bg.explain(x)`` shows the kernels.
+    It needs no fusion, because chains of elementwise operations are fused automatically.
+    ``bg.explain(x)`` shows the kernels.
+
+    Parameters
+    ----------
+    *args : callable
+        The function. Without it, ``fuse`` returns a decorator.
+    kernel_name : str, optional
+        The ``__name__`` of the returned function.
     """
     op = "fuse"
     if kernel_name is not None and not isinstance(kernel_name, str):

@@ -1,4 +1,4 @@
-"""Warnings of what CUDA has and WebGPU has not, each told once."""
+"""Warnings about CUDA features that WebGPU does not have, shown once each."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ _warned: set[str] = set()
 
 
 def warn_once(name: str, meaning: str) -> None:
-    """Warn the first time that a name which does nothing, or less than CUDA's, is used."""
+    """Warn at the first use of a name that does nothing, or less than in CUDA."""
     if name not in _warned:
         _warned.add(name)
         warnings.warn(f"{name}: {meaning}", RuntimeWarning, stacklevel=frames_of_the_package())
 
 
 def reset_warnings() -> None:
-    """Have each warning be told again."""
+    """Show each warning again at its next use."""
     _warned.clear()
