@@ -29,8 +29,8 @@ from browsergpu.autograd.transforms import grad, jvp, value_and_grad, vjp
 from browsergpu.compat.numpy import protocols as _protocols  # noqa: F401
 from browsergpu.compat.numpy.fallback import HostFallbackWarning, set_fallback
 from browsergpu.compat.numpy.namespace import LEFT_TO_PYTHON as _LEFT_TO_PYTHON
+from browsergpu.compat.numpy.namespace import main_attribute as _main_attribute
 from browsergpu.compat.numpy.namespace import names as _numpys_names
-from browsergpu.compat.numpy.namespace import of_main as _of_main
 from browsergpu.core.above import register as _register
 from browsergpu.core.config import BackendConfig
 from browsergpu.core.dtypes import DType
@@ -451,7 +451,7 @@ def __getattr__(name: str) -> _Any:
     if name in _LATER:
         found = getattr(_import_module(f"browsergpu.{_LATER[name]}"), name)
     else:
-        found = _of_main(name)
+        found = _main_attribute(name)
     globals()[name] = found
     return found
 

@@ -4,13 +4,13 @@ from typing import Any as _Any
 
 from numpy.fft import __all__ as _names
 
-from browsergpu.compat.numpy.namespace import of_module as _of_module
+from browsergpu.compat.numpy.namespace import module_attribute as _module_attribute
 
 __all__ = list(_names)
 
 
 def __getattr__(name: str) -> _Any:
-    found = globals()[name] = _of_module("fft", name)
+    found = globals()[name] = _module_attribute("fft", name)
     return found
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 import browsergpu
-from browsergpu.compat.numpy.namespace import LOADING, READING
+from browsergpu.compat.numpy.namespace import LOADERS, READERS
 
 
 class Kind(StrEnum):
@@ -43,7 +43,7 @@ def kind_of(name: str, theirs: Any, ours: Any) -> Kind:
     """How a name is served."""
     if ours is None and theirs is not None:
         return Kind.REFUSED
-    if ours is theirs or name in READING or name in LOADING:
+    if ours is theirs or name in READERS or name in LOADERS:
         return Kind.NUMPY
     is_empty = isinstance(theirs, np.ufunc) and not getattr(ours, "is_on_gpu", True)
     return Kind.HOST if is_empty or hasattr(ours, "of_numpy") else Kind.GPU

@@ -1,4 +1,4 @@
-"""NumPy's functions, called on arrays of the GPU."""
+"""NumPy's functions for arrays on the GPU."""
 
 from __future__ import annotations
 
@@ -27,18 +27,21 @@ from browsergpu.compat.numpy.manipulation import (
 )
 from browsergpu.compat.numpy.statistics import bins, nans, quantiles, reductions
 
-#: The functions of ``np.ufunc`` that are not in ``functions.elementwise``.
+#: Implementations of ufuncs that are not in ``functions.elementwise``.
 UFUNCS: dict[Any, Callable[..., Any]] = {
     **bits.UFUNCS,
     **by_shape.UFUNCS,
     **ufuncs.UFUNCS,
 }
 
-#: All others, which ``__array_function__`` is asked for.
+#: Implementations of other functions, for ``__array_function__``.
 FUNCTIONS: dict[Any, Callable[..., Any]] = {
     **standard.FUNCTIONS,
     **matrices.FUNCTIONS,
-    **{theirs: standard.of_two(own, theirs) for theirs, own in matrices.OF_TWO.items()},
+    **{
+        theirs: standard.on_one_device_function(own, theirs)
+        for theirs, own in matrices.BINARY_FUNCTIONS.items()
+    },
     **nans.FUNCTIONS,
     **algebra.FUNCTIONS,
     **bins.FUNCTIONS,

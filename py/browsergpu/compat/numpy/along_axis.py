@@ -1,4 +1,4 @@
-"""What is computed along lines of an array: functions, slopes, ramps, running sums."""
+"""Functions along an axis: ``apply_along_axis``, ``gradient``, ``average`` and others."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 
 from browsergpu.arrays import apply
 from browsergpu.arrays.array import Array
-from browsergpu.compat.numpy.operands import as_floats, described, into, on_one_device
+from browsergpu.compat.numpy.operands import as_floats, on_one_device, supports_meta, write_out
 from browsergpu.core import checks, shapes
 from browsergpu.core.element_types import DEFAULTS
 from browsergpu.core.errors import InvalidArgument, InvalidType
@@ -21,8 +21,8 @@ from browsergpu.core.turns import exclusive
 from browsergpu.functions import creation, elementwise, manipulation, statistics
 from browsergpu.functions.ordering import sorting
 
-#: Functions that compute all lines at once, given their axis.
-_OF_AN_AXIS = frozenset(
+#: Functions that ``apply_along_axis`` calls once, with their parameter ``axis``.
+_AXIS_FUNCTIONS = frozenset(
     (
         np.all, np.any, np.amax, np.amin, np.argmax, np.argmin, np.count_nonzero, np.cumprod,
         np.cumsum, np.max, np.mean, np.median, np.min, np.nanmax, np.nanmean, np.nanmin, np.nanprod,
@@ -34,8 +34,11 @@ _OF_AN_AXIS = frozenset(
 def _apply_along_axis(
     func1d: Callable[..., Any], axis: int, arr: Array, *args: Any, **kwargs: Any
 ) -> Array:
-    """NumPy's reductions and running sums are computed at once, other functions line by line."""
-    found: Array = described(_along_axis)(arr, func1d, axis, args, kwargs)
+    """Apply a function to slices along an axis, as ``numpy.apply_along_axis``.
+
+    NumPy's reductions and cumulative sums are computed by one call, other functions slice by slice.
+    """
+    found: Array = supports_meta(_along_axis)(arr, func1d, axis, args, kwargs)
     return found
 
 
@@ -44,17 +47,17 @@ def _along_axis(
 ) -> Array:
     op = "apply_along_axis"
     at = shapes.axis(op, "axis", axis, arr.ndim)
-    if func1d in _OF_AN_AXIS and not kwargs and args in ((), (0,), (-1,)):
+    if func1d in _AXIS_FUNCTIONS and not kwargs and args in ((), (0,), (-1,)):
         return func1d(arr, axis=at)  # type: ignore[no-any-return]
     lines = manipulation.moveaxis(arr, at, -1)
     outer = lines.shape[:-1]
     count = prod(outer)
     if not count:
-        raise InvalidArgument(op, "arr", arr, "have a line at least")
+        raise InvalidArgument(op, "arr", arr, "have at least one slice along the axis")
     flat = manipulation.reshape(lines, (count, lines.shape[-1]))
     results = [_as_array(op, func1d(flat[n], *args, **kwargs), arr) for n in range(count)]
     whole = manipulation.reshape(manipulation.stack(results), (*outer, *results[0].shape))
-    # From behind the other axes to the place of the lines.
+    # Move the new axes from the end to the position of the slices.
     rank = results[0].ndim
     source = tuple(range(len(outer), len(outer) + rank))
     return manipulation.moveaxis(whole, source, tuple(range(at, at + rank)))
@@ -72,7 +75,7 @@ def _as_array(op: str, found: Any, beside: Array) -> Array:
     raise InvalidType(op, "func1d", found, "a function whose results are arrays or numbers")
 
 
-@described
+@supports_meta
 def _gradient(
     f: Array, *varargs: Any, axis: Any = None, edge_order: int = 1
 ) -> Array | tuple[Array, ...]:
@@ -85,7 +88,7 @@ def _gradient(
             op,
             "varargs",
             Description(f"{len(varargs)} distances"),
-            "no distance, one, or one for each axis",
+            "no distance, one distance, or one for each axis",
         )
     if edge_order not in (1, 2):
         raise InvalidArgument(op, "edge_order", edge_order, "1 or 2")
@@ -107,16 +110,16 @@ def _slope(op: str, f: Array, axis: int, distance: Any, edge_order: int) -> Arra
         raise InvalidArgument(op, "f", f, expected)
     rows = manipulation.moveaxis(f, axis, -1)
     inner, ends = _weights(op, f, distance, n, edge_order)
-    parts = [_weighted([rows[..., i : i + 1] for i in range(edge_order + 1)], ends[0])]
+    parts = [_weighted_sum([rows[..., i : i + 1] for i in range(edge_order + 1)], ends[0])]
     if n > 2:
-        parts.append(_weighted([rows[..., :-2], rows[..., 1:-1], rows[..., 2:]], inner))
+        parts.append(_weighted_sum([rows[..., :-2], rows[..., 1:-1], rows[..., 2:]], inner))
     last = [rows[..., n - 1 - i : n - i] for i in range(edge_order + 1)]
-    parts.append(_weighted(last, ends[1]))
+    parts.append(_weighted_sum(last, ends[1]))
     return manipulation.moveaxis(manipulation.concat(parts, axis=-1), -1, axis)
 
 
-def _weighted(parts: Sequence[Array], weights: Sequence[Any]) -> Array:
-    """The sum of parts by weights. One of weight 0 does not count, even where it is infinite."""
+def _weighted_sum(parts: Sequence[Array], weights: Sequence[Any]) -> Array:
+    """Return a weighted sum. Parts with weight 0 are skipped, even if they are infinite."""
     own = [
         part * weight
         for part, weight in zip(parts, weights, strict=True)
@@ -127,8 +130,12 @@ def _weighted(parts: Sequence[Array], weights: Sequence[Any]) -> Array:
 
 
 def _weights(op: str, f: Array, distance: Any, n: int, edge_order: int) -> tuple[Any, Any]:
-    """The weights of each inner element's three neighbours, and at both ends those of the elements
-    from the end inwards. Of coordinates on the host they are computed there, in float64."""
+    """Return the weights of the finite differences.
+
+    The first result has the weights for inner elements, of the three neighbours. The second has
+    those for the first and the last element, from the end inwards. For coordinates on the host they
+    are computed in float64.
+    """
     if not getattr(distance, "ndim", np.ndim(distance)):
         h = distance if isinstance(distance, Array) else float(distance)
         inner: tuple[Any, ...] = (-0.5 / h, 0.0, 0.5 / h)
@@ -173,14 +180,15 @@ def _linspace(
 ) -> Any:  # fmt: skip
     op = "linspace"
     if device is not None:
-        raise InvalidArgument(op, "device", device, "None, as the device is that of the arrays")
+        advice = "The result is on the device of the arrays."
+        raise InvalidArgument(op, "device", device, "None", advice)
     first, last = (as_floats(x) for x in on_one_device((start, stop)))
     count = checks.integer(op, "num", num)
     gaps = count - 1 if endpoint else count
     apart = last - first
     numbers = creation.arange(count, device=apart.device).astype(np.float32)
     share = manipulation.reshape(numbers, (count, *(1,) * apart.ndim)) / max(gaps, 1)
-    # Of both ends' shares, so that both ends are met.
+    # As a weighted sum of both ends, so that both ends are exact.
     found = (1.0 - share) * first + share * last
     if dtype is not None:
         wanted = checks.numpy_dtype(op, "dtype", dtype)
@@ -191,15 +199,15 @@ def _linspace(
     return moved, apart / gaps if gaps > 0 else apart * float("nan")
 
 
-def _running(own: Callable[..., Array], number: float) -> Callable[..., Array]:
-    """Running sums or products in which NaN counts as a number."""
+def _cumulative(own: Callable[..., Array], number: float) -> Callable[..., Array]:
+    """Return a cumulative sum or product that replaces NaN by a number."""
 
     def call(a: Array, axis: int | None = None, dtype: Any = None, out: Any = None) -> Array:
         given = a
         if a.dtype.kind in "fc":
             given = elementwise.where(elementwise.isnan(a), number, a)
         flat = manipulation.reshape(given, (-1,)) if axis is None else given
-        return into(out, own(flat, axis=axis or 0, dtype=dtype))
+        return write_out(out, own(flat, axis=axis or 0, dtype=dtype))
 
     return call
 
@@ -234,6 +242,6 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.average: _average,
     np.gradient: _gradient,
     np.linspace: _linspace,
-    np.nancumprod: _running(sorting.cumulative_prod, 1.0),
-    np.nancumsum: _running(sorting.cumulative_sum, 0.0),
+    np.nancumprod: _cumulative(sorting.cumulative_prod, 1.0),
+    np.nancumsum: _cumulative(sorting.cumulative_sum, 0.0),
 }

@@ -1,4 +1,4 @@
-"""Bits of integers: packed, unpacked and counted; divisors and multiples."""
+"""Bit packing and counting, greatest common divisors and least common multiples."""
 
 from __future__ import annotations
 
@@ -12,21 +12,20 @@ from browsergpu.core import checks, shapes
 from browsergpu.core.errors import InvalidArgument, InvalidType
 from browsergpu.functions import creation, elementwise, manipulation, statistics
 
-#: Steps of Euclid's algorithm that bring any two numbers of so many bits to their divisor: the
-#: Fibonacci numbers take the most.
-_STEPS = {8: 13, 16: 24, 32: 47, 64: 93}
+#: By bits, the steps of Euclid's algorithm for the worst case, consecutive Fibonacci numbers.
+_GCD_STEPS = {8: 13, 16: 24, 32: 47, 64: 93}
 
 
 def _powers(op: str, bitorder: str) -> np.ndarray:
-    """The places of the 8 bits of a byte, from 0 on."""
+    """Return the bit positions of a byte, from 0 to 7, in the given order."""
     if bitorder not in ("big", "little"):
         raise InvalidArgument(op, "bitorder", bitorder, "'big' or 'little'")
     places = np.arange(8, dtype=np.uint8)
     return places[::-1].copy() if bitorder == "big" else places
 
 
-def _last(op: str, a: Array, axis: int | None) -> tuple[Array, int]:
-    """An array whose last axis is the one chosen, or all elements, and that axis."""
+def _to_last_axis(op: str, a: Array, axis: int | None) -> tuple[Array, int]:
+    """Move an axis to the end, or flatten the array. Return the array and the axis."""
     if axis is None:
         return manipulation.reshape(a, (-1,)), 0
     at = shapes.axis(op, "axis", axis, a.ndim)
@@ -34,12 +33,12 @@ def _last(op: str, a: Array, axis: int | None) -> tuple[Array, int]:
 
 
 def packbits(a: Array, axis: int | None = None, bitorder: str = "big") -> Array:
-    """Pack integers or bools as bits into bytes, as ``numpy.packbits``: uint8."""
+    """Pack integers or bools as bits into uint8, as ``numpy.packbits``."""
     op = "packbits"
     powers = _powers(op, bitorder)
     if a.dtype.kind not in "iub":
         raise InvalidType(op, "a", a.dtype, "integers or bools")
-    rows, at = _last(op, a, axis)
+    rows, at = _to_last_axis(op, a, axis)
     bits = (rows != 0).astype(np.uint32)
     lack = -rows.shape[-1] % 8
     if lack:
@@ -54,12 +53,12 @@ def packbits(a: Array, axis: int | None = None, bitorder: str = "big") -> Array:
 def unpackbits(
     a: Array, axis: int | None = None, count: int | None = None, bitorder: str = "big"
 ) -> Array:
-    """Return the bits of bytes, as ``numpy.unpackbits``: uint8."""
+    """Unpack the bits of uint8 elements into uint8, as ``numpy.unpackbits``."""
     op = "unpackbits"
     powers = _powers(op, bitorder)
     if a.dtype != np.uint8:
         raise InvalidType(op, "a", a.dtype, "uint8")
-    rows, at = _last(op, a, axis)
+    rows, at = _to_last_axis(op, a, axis)
     places = creation.asarray(powers, device=a.device)
     bits = elementwise.bitwise_and(elementwise.bitwise_right_shift(rows[..., None], places), 1)
     n = 8 * rows.shape[-1]
@@ -74,8 +73,8 @@ def unpackbits(
     return manipulation.moveaxis(found, -1, at)
 
 
-def _sizes(op: str, name: str, x: Array) -> Array:
-    """Sizes of integers: uint32 or uint64, which also has that of the least signed one."""
+def _magnitudes(op: str, name: str, x: Array) -> Array:
+    """Return absolute values as uint32 or uint64, which also fit those of the least integers."""
     if x.dtype.kind not in "iub":
         raise InvalidType(op, name, x.dtype, "integers")
     unsigned = np.uint64 if x.dtype.itemsize == 8 else np.uint32
@@ -86,8 +85,8 @@ def _sizes(op: str, name: str, x: Array) -> Array:
 
 
 def _bitwise_count(x: Array, /) -> Array:
-    """The bits of the sizes of integers that are 1: uint8."""
-    sizes = _sizes("bitwise_count", "x", x)
+    """Count the 1 bits of the absolute values as uint8, as ``numpy.bitwise_count``."""
+    sizes = _magnitudes("bitwise_count", "x", x)
     if sizes.dtype.itemsize == 8:
         words = (sizes, elementwise.bitwise_right_shift(sizes, 32))
         low, high = (_ones(word.astype(np.uint32)) for word in words)
@@ -97,7 +96,7 @@ def _bitwise_count(x: Array, /) -> Array:
 
 
 def _ones(found: Array) -> Array:
-    """The bits of words that are 1."""
+    """Count the 1 bits of uint32 elements."""
     shift = 1
     for mask in (0x55555555, 0x33333333, 0x0F0F0F0F, 0x00FF00FF, 0x0000FFFF):
         odd = elementwise.bitwise_and(elementwise.bitwise_right_shift(found, shift), mask)
@@ -107,8 +106,10 @@ def _ones(found: Array) -> Array:
 
 
 def _integers(op: str, x1: Any, x2: Any) -> tuple[Array, Array, np.dtype[Any]]:
-    """Sizes of two arrays of integers, of which one may be a number, and the dtype of what they
-    come to."""
+    """Return the absolute values of two operands, and the dtype of the result.
+
+    One operand may be a number.
+    """
     given = []
     for name, own, other in (("x1", x1, x2), ("x2", x2, x1)):
         if not isinstance(own, Array):
@@ -119,15 +120,16 @@ def _integers(op: str, x1: Any, x2: Any) -> tuple[Array, Array, np.dtype[Any]]:
         given.append(own)
     kind = np.result_type(*(x.dtype for x in given))
     if kind.kind == "f" and all(x.dtype.kind in "iu" for x in given):  # int64 and uint64
-        raise InvalidType(op, "x2", given[1].dtype, f"a dtype that goes with {given[0].dtype}")
-    one, other = (_sizes(op, name, x) for name, x in zip(("x1", "x2"), given, strict=True))
+        expected = f"a dtype that has a common integer type with {given[0].dtype}"
+        raise InvalidType(op, "x2", given[1].dtype, expected)
+    one, other = (_magnitudes(op, name, x) for name, x in zip(("x1", "x2"), given, strict=True))
     wide = np.result_type(one.dtype, other.dtype)
     kind = np.dtype(np.int8) if kind.kind == "b" else kind
     return one.astype(wide, copy=False), other.astype(wide, copy=False), kind
 
 
 def _divisor(own: Array, other: Array, bits: int) -> Array:
-    for _ in range(_STEPS[bits]):
+    for _ in range(_GCD_STEPS[bits]):
         rest = elementwise.remainder(own, elementwise.maximum(other, 1))
         is_found = other == 0
         own, other = elementwise.where(is_found, own, other), elementwise.where(is_found, 0, rest)
@@ -135,13 +137,13 @@ def _divisor(own: Array, other: Array, bits: int) -> Array:
 
 
 def _gcd(x1: Any, x2: Any, /) -> Array:
-    """The greatest common divisors of integers."""
+    """Return the greatest common divisors of integers, as ``numpy.gcd``."""
     own, other, kind = _integers("gcd", x1, x2)
     return _divisor(own, other, 8 * kind.itemsize).astype(kind)
 
 
 def _lcm(x1: Any, x2: Any, /) -> Array:
-    """The least common multiples of integers."""
+    """Return the least common multiples of integers, as ``numpy.lcm``."""
     own, other, kind = _integers("lcm", x1, x2)
     divisor = elementwise.maximum(_divisor(own, other, 8 * kind.itemsize), 1)
     found: Array = elementwise.floor_divide(own, divisor) * other

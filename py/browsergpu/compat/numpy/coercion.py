@@ -1,4 +1,4 @@
-"""Operands that are no arrays yet: lists, numbers and NumPy's arrays, wherever NumPy takes them."""
+"""Coercion of array-like arguments, such as lists, numbers and NumPy arrays, to arrays."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from browsergpu.core.element_types import of_numpy
 from browsergpu.core.showing import Shown
 from browsergpu.functions import creation, manipulation, meta
 
-#: What NumPy calls the arrays among the parameters of its functions.
+#: Parameters of NumPy's functions that are arrays.
 OPERANDS = frozenset((
     "A", "B", "F", "M", "a", "a1", "a2", "ar", "ar1", "ar2", "arr", "array", "ary", "b",
     "choices", "condition", "element", "elements", "f", "filt", "fp", "fweights", "aweights",
@@ -22,17 +22,17 @@ OPERANDS = frozenset((
     "v", "val", "values", "vals", "w", "weights", "where", "x", "x1", "x2", "xi", "xp", "y",
     "mask", "z",
 ))  # fmt: skip
-#: Those that are sequences of arrays.
+#: Parameters of NumPy's functions that are sequences of arrays.
 SEQUENCES = frozenset(("arrays", "tup", "choicelist", "condlist", "seq", "args", "varargs", "keys"))
 _NUMBERS = (*PYTHON, np.generic)
 
 
 class OnHostOnly(Exception):
-    """An operand has a dtype that no array on the GPU can have, as strings."""
+    """An operand has a dtype without GPU support, such as strings."""
 
 
 def is_numpys_alone(dtype: Any) -> bool:
-    """Return whether a dtype is NumPy's alone, as of strings, datetimes and records."""
+    """Return whether a dtype has no GPU support, such as strings, datetimes and records."""
     if dtype is None:
         return False
     is_of_fields = isinstance(dtype, list) and all(isinstance(x, tuple) for x in dtype)
@@ -45,21 +45,21 @@ def is_numpys_alone(dtype: Any) -> bool:
 
 
 class Coercion(Shown):
-    """Which arguments of a function are arrays, found once from its signature.
+    """Coerces the arguments of a function to arrays, by the names of its parameters.
 
     Parameters
     ----------
     function : callable
         A function whose parameters have NumPy's names.
     plain : collection of str
-        Parameters of such names that are no arrays.
+        Parameters that are not coerced.
     """
 
     __slots__ = ("_is_simple", "_operands", "_rest", "_sequences", "names")
 
     def __init__(self, function: Callable[..., Any], plain: frozenset[str] = frozenset()) -> None:
         known = signature(function).parameters
-        #: The names of the arrays.
+        #: The names of the array parameters.
         self.names = frozenset(known) & (OPERANDS | SEQUENCES) - plain
         rest = [name for name, one in known.items() if one.kind is Parameter.VAR_POSITIONAL]
         places = [name for name, one in known.items() if one.kind is not Parameter.KEYWORD_ONLY]
@@ -73,12 +73,14 @@ class Coercion(Shown):
         )  # fmt: skip
         is_of_arrays = bool(rest) and rest[0] in (OPERANDS | SEQUENCES) - plain
         self._rest = places.index(rest[0]) if is_of_arrays else None
-        # Whether there are arrays at known places alone, from the first one on.
+        # Whether all array parameters have fixed positions, including the first.
         self._is_simple = not self._sequences and not is_of_arrays and self._operands[:1] == (0,)
 
     def are_ready(self, args: tuple[Any, ...]) -> bool:
-        """Return whether arguments without names are an array, and arrays and numbers beside it,
-        which stay as they are."""
+        """Return whether positional arguments need no coercion.
+
+        The first one must be an array, the others arrays or Python numbers.
+        """
         if not self._is_simple or not args or not isinstance(args[0], Array):
             return False
         count = len(args)
@@ -92,9 +94,9 @@ class Coercion(Shown):
         return True
 
     def __call__(self, args: tuple[Any, ...], options: dict[str, Any]) -> tuple[Any, Any]:
-        """Return the arguments with arrays in place of what can become some.
+        """Return the arguments with array-like values coerced to arrays.
 
-        Raises OnHostOnly for an array of NumPy's whose dtype the GPU does not have.
+        Raises OnHostOnly for a dtype without GPU support.
         """
         count = len(args)
         several = [at for at in self._sequences if at < count]
@@ -125,12 +127,12 @@ class Coercion(Shown):
 
 
 def device_among(values: Iterable[Any]) -> Any:
-    """Return the device of the first array on a GPU; None where there is none."""
+    """Return the device of the first array, or None if there is no array."""
     return next((x.device for x in values if isinstance(x, Array)), None)
 
 
 def operand(value: Any, device: Any = None, is_alone: bool = True) -> Any:
-    """Return an array for a list, a tuple or an array of NumPy's; for a number if it is alone."""
+    """Coerce a list, a tuple or a NumPy array to an array. Coerce a number only if it is alone."""
     if isinstance(value, Array) or value is None or value is np._NoValue:
         return value
     if isinstance(value, _NUMBERS) and not is_alone:
@@ -138,7 +140,7 @@ def operand(value: Any, device: Any = None, is_alone: bool = True) -> Any:
     if isinstance(value, np.ndarray) and of_numpy(value.dtype) is None:
         raise OnHostOnly
     if isinstance(value, list | tuple | range):
-        return of_list(list(value), device, may_be_wide=True)
+        return from_list(list(value), device, may_be_wide=True)
     if isinstance(value, str | bytes | np.str_):
         return value
     return _asarray(value, device)
@@ -150,15 +152,15 @@ def _asarray(value: Any, device: Any) -> Array:
     return meta.beside(device, value)
 
 
-def of_list(value: Any, device: Any = None, may_be_wide: bool = False) -> Array:
-    """Return an array of a nested list, which may have arrays of the GPU in it.
+def from_list(value: Any, device: Any = None, may_be_wide: bool = False) -> Array:
+    """Return an array of a nested list, which may contain arrays.
 
-    Whole numbers are int32; where they do not fit, int64 if that may be, as of operands.
+    Integers become int32. With ``may_be_wide``, integers outside int32 become int64.
     """
     if value and all(isinstance(x, Array) for x in value):
         return manipulation.stack(value)
     if any(isinstance(x, list | tuple) and _has_arrays(x) for x in value):
-        return manipulation.stack([of_list(x, device) for x in value])
+        return manipulation.stack([from_list(x, device) for x in value])
     if _has_arrays(value):
         own = next(x for x in value if isinstance(x, Array))
         there = own.device
@@ -173,7 +175,7 @@ def of_list(value: Any, device: Any = None, may_be_wide: bool = False) -> Array:
 
 
 def _fits(data: np.ndarray) -> bool:
-    """Whether whole numbers of Python's are within int32, which they are by default."""
+    """Return whether integers fit int32, their default dtype."""
     limits = np.iinfo(np.int32)
     return bool(data.min() >= limits.min and data.max() <= limits.max)
 
@@ -185,7 +187,7 @@ def _has_arrays(value: Any) -> bool:
 
 
 def parts(value: Any, device: Any = None) -> Any:
-    """Return arrays for the parts of a sequence."""
+    """Coerce the items of a sequence to arrays."""
     if isinstance(value, Array):
         return [value[i] for i in range(value.shape[0])]
     if isinstance(value, np.ndarray):

@@ -1,4 +1,4 @@
-"""NumPy's functions that make arrays, with NumPy's order of arguments."""
+"""Array creation, with NumPy's parameters."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from typing import Any
 import numpy as np
 
 from browsergpu.arrays.array import Array
-from browsergpu.compat.numpy.coercion import OnHostOnly, is_numpys_alone, of_list
+from browsergpu.compat.numpy.coercion import OnHostOnly, from_list, is_numpys_alone
 from browsergpu.compat.numpy.docstrings import docstring
-from browsergpu.compat.numpy.fallback import brought, on_host
-from browsergpu.compat.numpy.operands import layout, refuse
+from browsergpu.compat.numpy.fallback import on_host, to_gpu
+from browsergpu.compat.numpy.operands import check_order, refuse
 from browsergpu.core import checks
 from browsergpu.core.element_types import DEFAULTS
 from browsergpu.core.errors import InvalidArgument, InvalidType
 from browsergpu.functions import creation, elementwise, manipulation
 
 
-def _there(op: str, device: Any, like: Any) -> Any:
-    """The device that is given, or else that of an array."""
+def _device_of(op: str, device: Any, like: Any) -> Any:
+    """Return the given device, or else the device of the array ``like``."""
     if like is None:
         return device
     if not isinstance(like, Array):
@@ -27,11 +27,13 @@ def _there(op: str, device: Any, like: Any) -> Any:
     return like.device if device is None else device
 
 
-def in_order(op: str, found: Array, order: Any) -> Array:
-    """Return an array with the elements column by column in memory for "F", a view of one that is
-    transposed; for the other orders as it is."""
+def in_layout(op: str, found: Array, order: Any) -> Array:
+    """Return an array in the memory order ``order``.
+
+    For "F" the result is column-major: a view of a transposed copy. Other orders change nothing.
+    """
     if order != "F":
-        layout(op, order)
+        check_order(op, order)
         return found
     is_there = found.flags.f_contiguous
     return found if is_there else creation.asarray(found.T, copy=True).T
@@ -41,32 +43,36 @@ def asarray(
     a: Any, dtype: Any = None, order: Any = None, *, device: Any = None, copy: bool | None = None,
     like: Any = None,
 ) -> Any:  # fmt: skip
-    """Return an array of a number, a list, a NumPy array, or anything with ``__array__``.
-
-    As ``numpy.asarray``. An array on the GPU is returned as it is, if it has the dtype.
+    """Convert data to an array on the GPU, as ``numpy.asarray``.
 
     Parameters
     ----------
     a : array_like
-        The data.
+        A number, a list, a NumPy array, an object with ``__array__``, or an array on the GPU, which
+        is returned unchanged if it has the dtype.
     dtype : dtype, optional
-        By default the data's.
+        The dtype. By default that of the data.
     order : {None, "C", "K", "A", "F"}
-        "F" lays the elements out column by column, the others row by row.
+        The memory order. "F" is column-major; the others are row-major.
     device : Device, optional
-        The GPU, by default that of ``a`` or the default device.
+        The device. By default that of ``a``, or the default device.
     copy : bool, optional
-        Whether to copy. False raises where a copy is needed.
+        Whether to copy. False raises if a copy is necessary.
     like : Array, optional
-        An array whose device is taken.
+        Use the device of this array.
+
+    Returns
+    -------
+    Array
+        The array. For a dtype without GPU support, such as strings, the result is a NumPy array.
     """
     if type(a) is Array and dtype is order is device is copy is like is None:
         return a
     if order == "F":
         found = asarray(a, dtype, device=device, copy=copy, like=like)
-        return in_order("asarray", found, order) if isinstance(found, Array) else found
-    layout("asarray", order)
-    device = _there("asarray", device, like)
+        return in_layout("asarray", found, order) if isinstance(found, Array) else found
+    check_order("asarray", order)
+    device = _device_of("asarray", device, like)
     if is_numpys_alone(dtype) or is_numpys_alone(getattr(a, "dtype", None)):
         return on_host("np.asarray", np.asarray, (a,), {"dtype": dtype})
     if isinstance(a, range):
@@ -76,19 +82,19 @@ def asarray(
             raise InvalidArgument("asarray", "copy", copy, "True or None, for a list")
         try:
             if dtype is not None and _is_plain(a):
-                return _of_numbers(a, dtype, device)
-            found = of_list(a, device)
+                return _from_numbers(a, dtype, device)
+            found = from_list(a, device)
         except OnHostOnly:
             return on_host("np.asarray", np.asarray, (a,), {"dtype": dtype})
         return found if dtype is None else found.astype(dtype, copy=False)
     return creation.asarray(a, dtype=dtype, device=device, copy=copy)
 
 
-def _of_numbers(a: Any, dtype: Any, device: Any) -> Array:
+def _from_numbers(a: Any, dtype: Any, device: Any) -> Array:
     try:
         return creation.asarray(a, dtype=dtype, device=device)
     except InvalidType:
-        if np.asarray(a).dtype.kind in "US":  # which NumPy reads as numbers
+        if np.asarray(a).dtype.kind in "US":  # NumPy parses text as numbers
             raise OnHostOnly from None
         raise
 
@@ -103,37 +109,37 @@ def array(
     object: Any, dtype: Any = None, *, copy: bool | None = True, order: Any = "K",
     subok: bool = False, ndmin: int = 0, ndmax: int = 0, like: Any = None, device: Any = None,
 ) -> Any:  # fmt: skip
-    """Return an array with a copy of the data, as ``numpy.array``. See :func:`asarray`."""
+    """Create an array from a copy of the data, as ``numpy.array``. See :func:`asarray`."""
     refuse("array", ndmax=ndmax or None)
     found = asarray(object, dtype, device=device, like=like)
     if isinstance(found, Array) and copy and found is object:
         found = creation.asarray(found, copy=True)
     if ndmin > found.ndim:
         found = found[(None,) * (ndmin - found.ndim)]
-    return in_order("array", found, order) if isinstance(found, Array) else found
+    return in_layout("array", found, order) if isinstance(found, Array) else found
 
 
 def asanyarray(
     a: Any, dtype: Any = None, order: Any = None, *, device: Any = None, copy: bool | None = None,
     like: Any = None,
 ) -> Any:  # fmt: skip
-    """As :func:`asarray`."""
+    """Convert data to an array on the GPU, as :func:`asarray`."""
     return asarray(a, dtype, order, device=device, copy=copy, like=like)
 
 
 def ascontiguousarray(a: Any, dtype: Any = None, *, like: Any = None) -> Any:
-    """Return an array of at least one axis, as ``numpy.ascontiguousarray``."""
+    """Convert data to an array with at least one axis, as ``numpy.ascontiguousarray``."""
     found = asarray(a, dtype, like=like)
     return found if found.ndim else found.reshape((1,))
 
 
 def asfortranarray(a: Any, dtype: Any = None, *, like: Any = None) -> Any:
-    """Return an array with its elements column by column in memory."""
+    """Convert data to a column-major array, as ``numpy.asfortranarray``."""
     return asarray(a, dtype, "F", like=like)
 
 
 def asarray_chkfinite(a: Any, dtype: Any = None, order: Any = None) -> Any:
-    """Return an array, as :func:`asarray`. Waits. Raises ValueError for infinities and NaN."""
+    """Convert data to an array. Raise InvalidArgument for infinity or NaN. Waits for the GPU."""
     found = asarray(a, dtype, order)
     is_of_floats = isinstance(found, Array) and found.dtype.kind in "fc"
     if is_of_floats and not bool(elementwise.isfinite(found).all()):
@@ -141,14 +147,16 @@ def asarray_chkfinite(a: Any, dtype: Any = None, order: Any = None) -> Any:
     return found
 
 
-def _filled(name: str, theirs: Callable[..., Any], own: Callable[..., Array]) -> Callable[..., Any]:
+def _fill_function(
+    name: str, theirs: Callable[..., Any], own: Callable[..., Array]
+) -> Callable[..., Any]:
     def call(
         shape: Any, dtype: Any = None, order: Any = "C", *, device: Any = None, like: Any = None
     ) -> Any:
         if is_numpys_alone(dtype):
             return on_host(f"np.{name}", theirs, (shape, dtype), {})
-        device = _there(name, device, like)
-        return in_order(name, own(shape, dtype=dtype, device=device), order)
+        device = _device_of(name, device, like)
+        return in_layout(name, own(shape, dtype=dtype, device=device), order)
 
     call.__doc__ = docstring(name, theirs, "The dtype is float32 by default.")
     return call
@@ -158,15 +166,15 @@ def full(
     shape: Any, fill_value: Any, dtype: Any = None, order: Any = "C", *, device: Any = None,
     like: Any = None,
 ) -> Any:  # fmt: skip
-    """Return an array of copies of a value, which may be an array that broadcasts."""
-    device = _there("full", device, like)
+    """Create an array filled with a value, as ``numpy.full``. The value may be an array."""
+    device = _device_of("full", device, like)
     if is_numpys_alone(dtype) or isinstance(fill_value, str | bytes):
         return on_host("np.full", np.full, (shape, fill_value, dtype), {})
     if isinstance(fill_value, Array | np.ndarray | list | tuple):
         value = asarray(fill_value, dtype, device=device)
         spread = creation.asarray(manipulation.broadcast_to(value, _tuple(shape)), copy=True)
-        return in_order("full", spread, order)
-    return in_order("full", creation.full(shape, fill_value, dtype=dtype, device=device), order)
+        return in_layout("full", spread, order)
+    return in_layout("full", creation.full(shape, fill_value, dtype=dtype, device=device), order)
 
 
 def _tuple(shape: Any) -> tuple[int, ...]:
@@ -177,13 +185,13 @@ def arange(
     start_or_stop: Any, /, stop: Any = None, step: Any = 1, dtype: Any = None, *,
     device: Any = None, like: Any = None,
 ) -> Any:  # fmt: skip
-    """Return evenly spaced numbers within a half-open interval, as ``numpy.arange``."""
+    """Return evenly spaced values in a half-open interval, as ``numpy.arange``."""
     given = (start_or_stop, stop, step)
     if is_numpys_alone(dtype) or any(_is_time(x) for x in given):
         rest = () if stop is None else (stop,) if step == 1 else (stop, step)
         return on_host("np.arange", np.arange, (start_or_stop, *rest), {"dtype": dtype})
     first, last, by = (x.numpy()[()] if isinstance(x, Array) else x for x in given)
-    device = _there("arange", device, like)
+    device = _device_of("arange", device, like)
     by = 1 if by is None else by
     return creation.arange(first, last, by, dtype=dtype, device=device)
 
@@ -196,7 +204,7 @@ def linspace(
     start: Any, stop: Any, num: int = 50, endpoint: bool = True, retstep: bool = False,
     dtype: Any = None, axis: int = 0, *, device: Any = None,
 ) -> Any:  # fmt: skip
-    """Return evenly spaced numbers over an interval, as ``numpy.linspace``.
+    """Return evenly spaced values over an interval, as ``numpy.linspace``.
 
     ``start`` and ``stop`` may be arrays.
     """
@@ -226,7 +234,7 @@ def logspace(
     start: Any, stop: Any, num: int = 50, endpoint: bool = True, base: Any = 10.0,
     dtype: Any = None, axis: int = 0,
 ) -> Any:  # fmt: skip
-    """Return numbers evenly spaced on a log scale, as ``numpy.logspace``."""
+    """Return values evenly spaced on a log scale, as ``numpy.logspace``."""
     exponents = linspace(start, stop, num, endpoint, axis=axis)
     found: Any = elementwise.pow(base, exponents)
     return found if dtype is None else found.astype(dtype, copy=False)
@@ -235,17 +243,17 @@ def logspace(
 def geomspace(
     start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: Any = None, axis: int = 0
 ) -> Any:
-    """Return numbers of a geometric progression, as ``numpy.geomspace``."""
-    return brought(np.geomspace(start, stop, num, endpoint, dtype, axis))
+    """Return a geometric progression, as ``numpy.geomspace``. NumPy computes it on the host."""
+    return to_gpu(np.geomspace(start, stop, num, endpoint, dtype, axis))
 
 
 def eye(
     N: int, M: int | None = None, k: int = 0, dtype: Any = None, order: Any = "C", *,
     device: Any = None, like: Any = None,
 ) -> Array:  # fmt: skip
-    """Return a matrix with ones on a diagonal, as ``numpy.eye``: float32 by default."""
-    device = _there("eye", device, like)
-    return in_order("eye", creation.eye(N, M, k=k, dtype=dtype, device=device), order)
+    """Return a matrix with ones on a diagonal, as ``numpy.eye``. The default dtype is float32."""
+    device = _device_of("eye", device, like)
+    return in_layout("eye", creation.eye(N, M, k=k, dtype=dtype, device=device), order)
 
 
 def identity(n: int, dtype: Any = None, *, like: Any = None) -> Array:
@@ -254,8 +262,8 @@ def identity(n: int, dtype: Any = None, *, like: Any = None) -> Array:
 
 
 def tri(N: int, M: int | None = None, k: int = 0, dtype: Any = None, *, like: Any = None) -> Array:
-    """Return ones at and below a diagonal, zeros elsewhere, as ``numpy.tri``."""
-    device = _there("tri", None, like)
+    """Return a matrix with ones at and below a diagonal, as ``numpy.tri``."""
+    device = _device_of("tri", None, like)
     ones = creation.ones((N, N if M is None else M), dtype=dtype, device=device)
     return creation.tril(ones, k=k)
 
@@ -288,7 +296,7 @@ def fromfunction(
 
 
 def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = "xy") -> Any:
-    """Return coordinate arrays of vectors, as ``numpy.meshgrid``. A tuple."""
+    """Return a tuple of coordinate arrays of vectors, as ``numpy.meshgrid``."""
     vectors = [manipulation.reshape(x, (-1,)) for x in xi]
     if not sparse:
         found = creation.meshgrid(*vectors, indexing=indexing)
@@ -307,7 +315,7 @@ def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = 
 
 
 def vander(x: Array, N: int | None = None, increasing: bool = False) -> Array:
-    """Return a Vandermonde matrix: the powers of a vector, as ``numpy.vander``."""
+    """Return a Vandermonde matrix, which has the powers of a vector, as ``numpy.vander``."""
     if x.ndim != 1:
         raise InvalidArgument("vander", "x", x, "a vector")
     count = x.size if N is None else checks.integer("vander", "N", N)
@@ -333,12 +341,12 @@ def diagflat(v: Array, k: int = 0) -> Array:
     return found  # type: ignore[no-any-return]
 
 
-zeros = _filled("zeros", np.zeros, creation.zeros)
-ones = _filled("ones", np.ones, creation.ones)
-empty = _filled("empty", np.empty, creation.empty)
+zeros = _fill_function("zeros", np.zeros, creation.zeros)
+ones = _fill_function("ones", np.ones, creation.ones)
+empty = _fill_function("empty", np.empty, creation.empty)
 
-#: Functions of no arrays, by their names.
-MAKING: dict[str, Callable[..., Any]] = {
+#: Functions without array arguments, by name.
+CREATORS: dict[str, Callable[..., Any]] = {
     one.__name__: one
     for one in (
         arange, array, asanyarray, asarray, asarray_chkfinite, ascontiguousarray, asfortranarray,

@@ -1,4 +1,4 @@
-"""Docstrings of functions that take NumPy's arguments."""
+"""Docstrings of functions with NumPy's parameters."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from typing import Any
 
 
 def docstring(name: str, theirs: Callable[..., Any], note: str = "") -> str:
-    """Return the docstring of a function that does what one of NumPy's does.
+    """Return the docstring of a function that implements one of NumPy's.
 
     Parameters
     ----------
     name : str
-        NumPy's name of the function, as "linalg.norm".
+        NumPy's name of the function, such as "linalg.norm".
     theirs : callable
         NumPy's function.
     note : str, optional
-        A sentence about this package's function.
+        A sentence about the implementation.
 
     Returns
     -------
     str
-        The summary of NumPy's docstring, and where its arguments are described.
+        The summary of NumPy's docstring, and a reference to its parameters.
     """
     sentences = f"The arguments are those of ``numpy.{name}``.{note and ' '}{note}"
     summary = _summary(theirs)
@@ -30,7 +30,7 @@ def docstring(name: str, theirs: Callable[..., Any], note: str = "") -> str:
 
 
 def _summary(theirs: Callable[..., Any]) -> str:
-    """Return the first paragraph of a docstring that is not a signature."""
+    """Return the first paragraph of a docstring, without a signature."""
     own_name = getattr(theirs, "__name__", "")
     for paragraph in cleandoc(theirs.__doc__ or "").split("\n\n"):
         text = " ".join(paragraph.split())

@@ -1,4 +1,4 @@
-"""NumPy's functions of each element that are no ufuncs."""
+"""NumPy's elementwise functions that are not ufuncs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from browsergpu.arrays import apply
 from browsergpu.arrays.array import Array
-from browsergpu.compat.numpy.operands import as_floats, into, on_one_device
+from browsergpu.compat.numpy.operands import as_floats, on_one_device, write_out
 from browsergpu.core.element_types import BOOL
 from browsergpu.core.errors import InvalidArgument
 from browsergpu.functions import creation, elementwise, statistics
@@ -26,10 +26,11 @@ def _angle(z: Array, deg: bool = False) -> Array:
 
 
 def _fix(x: Array, out: Any = None) -> Array:
-    return into(out, elementwise.trunc(x))
+    return write_out(out, elementwise.trunc(x))
 
 
-#: I0 of up to 3.75, by (x / 3.75)², and I0 exp(-x) √x of more, by 3.75 / x; the lowest power first.
+#: Polynomial coefficients, lowest power first: of I0(x) in (x / 3.75)² for x up to 3.75, and of
+#: I0(x) exp(-x) √x in 3.75 / x for larger x.
 #: Source: Abramowitz and Stegun, Handbook of Mathematical Functions, 9.8.1 and 9.8.2.
 _NEAR = (1.0, 3.5156229, 3.0899424, 1.2067492, 0.2659732, 0.0360768, 0.0045813)
 _FAR = (
@@ -46,7 +47,7 @@ def _polynomial(x: Array, coefficients: tuple[float, ...]) -> Array:
 
 
 def i0(x: Array) -> Array:
-    """The modified Bessel function of the first kind and order 0, within 4e-7 of its value."""
+    """Return the modified Bessel function of the first kind and order 0, within 4e-7."""
     size = elementwise.abs(as_floats(x))
     share = size / 3.75
     near = _polynomial(share * share, _NEAR)
@@ -82,7 +83,7 @@ def _nan_to_num(
         found = elementwise.where(elementwise.equal(x, -math.inf), below, finite)
     else:
         found = x.__copy__()
-    return found if copy else into(x, found)
+    return found if copy else write_out(x, found)
 
 
 def _sinc(x: Array) -> Array:
@@ -92,14 +93,14 @@ def _sinc(x: Array) -> Array:
 
 
 def _arrays(op: str, a: Any, b: Any) -> tuple[Array, Array]:
-    """Two operands as arrays on one device; a number takes the type that it has beside an array."""
+    """Convert two operands to arrays on one device. A number gets the dtype of the other array."""
     x, y = on_one_device((a, b))
     beside = x if isinstance(x, Array) else y
     return apply.array_of(op, "a", x, beside), apply.array_of(op, "b", y, beside)
 
 
 def _distance(x: Array, y: Array) -> Array:
-    """The size of the difference; of integers exactly, before it is rounded to float32."""
+    """Return absolute differences as floats. Those of integers are exact before rounding."""
     if x.dtype.kind in "iu" and y.dtype.kind == x.dtype.kind:
         greater, less = elementwise.maximum(x, y), elementwise.minimum(x, y)
         unsigned = np.uint64 if greater.dtype.itemsize == 8 else np.uint32
@@ -123,12 +124,12 @@ def _isclose(
 def _allclose(
     a: Any, b: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
 ) -> bool:
-    """Waits."""
+    """Return whether all elements are close, as ``numpy.allclose``. Waits for the GPU."""
     return bool(statistics.all(_isclose(a, b, rtol, atol, equal_nan)))
 
 
 def _array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> bool:
-    """Waits."""
+    """Return whether shapes and elements are equal, as ``numpy.array_equal``. Waits for the GPU."""
     if np.shape(a1) != np.shape(a2):
         return False
     x, y = _arrays("array_equal", a1, a2)
@@ -141,25 +142,25 @@ def _array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> bool:
 def _round(a: Array, decimals: int = 0, out: Any = None) -> Array:
     if not isinstance(decimals, int | np.integer):
         raise InvalidArgument("round", "decimals", decimals, "an integer")
-    return into(out, _rounded(a, int(decimals)))
+    return write_out(out, _round_to(a, int(decimals)))
 
 
-def _rounded(a: Array, decimals: int) -> Array:
+def _round_to(a: Array, decimals: int) -> Array:
     if a.dtype.kind not in "fc":
-        return a.__copy__() if decimals >= 0 else _rounded_integers(a, -decimals)
+        return a.__copy__() if decimals >= 0 else _round_integers(a, -decimals)
     if decimals == 0:
         return elementwise.round(a)
     power = 10.0 ** min(abs(decimals), 38)
     scaled: Any = a * power if decimals > 0 else a / power
     found = elementwise.round(scaled)
     found = found / power if decimals > 0 else found * power
-    # What is too large to be scaled has no decimals.
+    # Elements that overflow when scaled have no decimals.
     return elementwise.where(elementwise.isfinite(scaled), found, a)
 
 
-def _rounded_integers(a: Array, zeros: int) -> Array:
-    """Integers to a multiple of a power of 10, of two equally near ones the even multiple."""
-    # Half of the next power is more than any of them.
+def _round_integers(a: Array, zeros: int) -> Array:
+    """Round integers to a multiple of a power of 10, halves to the even multiple."""
+    # Half of the next power exceeds all elements.
     most = 9 if a.dtype.itemsize < 8 else 18 if a.dtype.kind == "i" else 19
     if zeros > most or a.dtype.kind == "b":
         return creation.zeros_like(a)

@@ -1,4 +1,4 @@
-"""NumPy's objects that are indexed: ``mgrid``, ``ogrid``, ``r_``, ``c_``."""
+"""Index tricks and iterators: ``mgrid``, ``ogrid``, ``r_``, ``c_``, ``ix_``, ``nditer``."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ import numpy as np
 
 from browsergpu.arrays.array import Array
 from browsergpu.compat.numpy.coercion import operand
-from browsergpu.compat.numpy.fallback import brought, on_host, to_host
+from browsergpu.compat.numpy.fallback import on_host, to_gpu, to_host
 from browsergpu.core.showing import Shown
 from browsergpu.functions import creation, manipulation
 
 
 class Grid(Shown):
-    """``mgrid`` and ``ogrid``: the coordinates of a grid, by slices."""
+    """``mgrid`` and ``ogrid``: coordinates of a grid, given by slices."""
 
     def __init__(self, name: str, theirs: Any) -> None:
         self._name, self._theirs = name, theirs
@@ -23,11 +23,11 @@ class Grid(Shown):
         return self._name
 
     def __getitem__(self, key: Any) -> Any:
-        return brought(self._theirs[key])
+        return to_gpu(self._theirs[key])
 
 
 class Joiner(Shown):
-    """``r_`` and ``c_``: arrays, numbers and slices joined along an axis."""
+    """``r_`` and ``c_``: concatenate arrays, numbers and slices."""
 
     def __init__(self, name: str, theirs: Any, is_columns: bool) -> None:
         self._name, self._theirs, self._is_columns = name, theirs, is_columns
@@ -45,7 +45,7 @@ class Joiner(Shown):
         return manipulation.concat(parts, axis=-1 if self._is_columns else 0)
 
     def _part(self, x: Any) -> Array:
-        own: Any = brought(np.r_[x]) if isinstance(x, slice) else operand(x)
+        own: Any = to_gpu(np.r_[x]) if isinstance(x, slice) else operand(x)
         if own.ndim == 0:
             own = own.reshape((1,))
         if self._is_columns and own.ndim == 1:
@@ -54,12 +54,12 @@ class Joiner(Shown):
 
 
 def ix_(*args: Any) -> tuple[Any, ...]:
-    """Return indices of a mesh of vectors, as ``numpy.ix_``. Waits for vectors on the GPU."""
+    """Return an open mesh of index vectors, as ``numpy.ix_``. Waits for vectors on the GPU."""
     return np.ix_(*(to_host(x) for x in args))
 
 
 class Vectorize(np.vectorize):
-    """``numpy.vectorize``: calls a function of numbers on the host, and uploads the results."""
+    """``numpy.vectorize``. It calls the function on the host and uploads the results."""
 
     def __repr__(self) -> str:
         return f"<vectorize of {getattr(self.pyfunc, '__name__', 'a function')}>"
@@ -69,9 +69,9 @@ class Vectorize(np.vectorize):
 
 
 def nditer(op: Any, flags: Any = None, op_flags: Any = None, *args: Any, **options: Any) -> Any:
-    """Iterate over copies on the host, as ``numpy.nditer``. Waits.
+    """Iterate over copies on the host, as ``numpy.nditer``. Waits for the GPU.
 
-    Raises TypeError for arrays on the GPU that are to be written.
+    Raises TypeError if an operand on the GPU is writable.
     """
     several = op if isinstance(op, list | tuple) else [op]
     writes = str(op_flags or "")
@@ -84,12 +84,12 @@ nditer.of_numpy = np.nditer  # type: ignore[attr-defined]
 
 
 def ndenumerate(arr: Any) -> Any:
-    """Iterate over indices and numbers, as ``numpy.ndenumerate``. Waits once."""
+    """Iterate over indices and elements, as ``numpy.ndenumerate``. Waits for the GPU once."""
     return np.ndenumerate(to_host(arr))
 
 
 def broadcast(*args: Any) -> Any:
-    """Return an object of shapes that broadcast, as ``numpy.broadcast``. It holds no elements."""
+    """Return a ``numpy.broadcast`` object with the shapes of the arguments, but no elements."""
     shapes = [x.shape if isinstance(x, Array) else np.shape(x) for x in args]
     return np.broadcast(*(np.broadcast_to(0, shape) for shape in shapes))
 

@@ -1,4 +1,4 @@
-"""What each public name of NumPy is in this package."""
+"""NumPy's public names as attributes of this package."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ import numpy as np
 from browsergpu.arrays.array import Array
 from browsergpu.compat.numpy import creation, index_tricks, protocols
 from browsergpu.compat.numpy.docstrings import docstring
-from browsergpu.compat.numpy.fallback import brought, to_host
+from browsergpu.compat.numpy.fallback import to_gpu, to_host
 from browsergpu.compat.numpy.linalg import series
 from browsergpu.compat.numpy.manipulation import picking
 from browsergpu.compat.numpy.ufunc_objects import Ufunc
-from browsergpu.compat.numpy.wrappers import door, host_door
+from browsergpu.compat.numpy.wrappers import host_function, public_function
 from browsergpu.core.errors import UnknownName
 from browsergpu.functions import fourier, manipulation
 
-#: Functions and classes that compute nothing of arrays, or that read them to show them.
-_OWN = frozenset((
+#: Names that are NumPy's own objects, such as scalar types, error states and print options.
+_NUMPYS_OWN = frozenset((
     "False_", "ScalarType", "True_", "array2string", "array_repr", "array_str", "base_repr",
     "binary_repr", "byte", "cdouble", "character", "clongdouble", "common_type", "complexfloating",
     "csingle", "datetime64", "datetime_data", "double", "dtype", "errstate", "euler_gamma",
@@ -40,14 +40,14 @@ _OWN = frozenset((
     "complex256", "memmap", "recarray", "record", "clongdouble", "float128",
     "longdouble", "char", "strings",
 ))  # fmt: skip
-#: Functions that read files, text or buffers: what they give is uploaded.
-LOADING = frozenset((
+#: Functions whose results NumPy creates, such as from files or text. The results are uploaded.
+LOADERS = frozenset((
     "diag_indices", "frombuffer", "fromfile", "fromiter", "fromregex", "fromstring", "genfromtxt",
     "loadtxt", "mask_indices", "tril_indices", "triu_indices",
 ))  # fmt: skip
-#: Functions that show, save or compare arrays by reading them.
-READING = frozenset(("array2string", "array_repr", "array_str", "savetxt"))
-#: What there is not, and what to use.
+#: Functions that read arrays from the GPU to print or save them.
+READERS = frozenset(("array2string", "array_repr", "array_str", "savetxt"))
+#: Unavailable names, with advice.
 _REFUSED = {
     "asmatrix": "Use two-dimensional arrays and the operator @.",
     "bmat": "Use block().",
@@ -60,69 +60,69 @@ _REFUSED = {
     "flatiter": "Use x.flat.",
     "test": "The package's tests are in its repository.",
 }
-#: Names of NumPy 1 that much code still has.
-_FORMER: dict[str, str] = {
+#: Names of NumPy 1 that are still common, with their new names.
+_NUMPY_1: dict[str, str] = {
     "row_stack": "vstack", "trapz": "trapezoid", "product": "prod", "cumproduct": "cumprod",
     "alltrue": "all", "sometrue": "any", "float_": "float64", "Inf": "inf", "NaN": "nan",
     "infty": "inf", "NINF": "-inf", "PINF": "inf", "msort": "sort",
 }  # fmt: skip
 
 
-#: Names of Python's functions and classes that ``from browsergpu import *`` leaves alone.
+#: Names of Python builtins that ``from browsergpu import *`` does not replace.
 LEFT_TO_PYTHON = frozenset(("abs", "bool", "divmod", "max", "min", "pow", "round"))
 
 
 @cache
-def of_main(name: str) -> Any:
-    """Return what a public name of NumPy's main namespace is here.
+def main_attribute(name: str) -> Any:
+    """Return the attribute of ``browsergpu`` for a public name of ``numpy``.
 
-    Raises AttributeError for one that there is not, with a suggestion.
+    Raises AttributeError for an unknown name, with a suggestion.
     """
     if name in index_tricks.OBJECTS:
         return index_tricks.OBJECTS[name]
-    if name in _MAKING:
-        return _public_maker(name)
+    if name in _CREATORS:
+        return _creator(name)
     if name in _REFUSED and hasattr(np, name):
         raise UnknownName(f"browsergpu.{name}", f"it is not available. {_REFUSED[name]}")
-    if name in _FORMER:
-        return -np.inf if name == "NINF" else of_main(_FORMER[name])
+    if name in _NUMPY_1:
+        return -np.inf if name == "NINF" else main_attribute(_NUMPY_1[name])
     if name == "broadcast_shapes":
         return manipulation.broadcast_shapes
     if name == "ndarray":
         return Array
     if name == "in1d":
-        return door(name, picking.in1d, np.isin)
+        return public_function(name, picking.in1d, np.isin)
     if name == "round_":
-        return door(name, picking.round_, np.round)
+        return public_function(name, picking.round_, np.round)
     theirs = getattr(np, name, None) if name in _numpys_names() else None
     if theirs is None:
-        # With an object but no name, Python adds no suggestion of its own to the traceback.
+        # With an object but no name, Python does not add its own suggestion to the traceback.
         raise AttributeError(_unknown(name), obj=np)
-    if name in READING:
-        return _reading(theirs)
+    if name in READERS:
+        return _reader(theirs)
     if isinstance(theirs, np.ufunc):
         return Ufunc(theirs, protocols.own_ufunc(theirs), protocols.ufunc)
     is_plain = isinstance(theirs, ModuleType | type) or not callable(theirs)
-    if name in _OWN or is_plain:
+    if name in _NUMPYS_OWN or is_plain:
         return theirs
-    if name in LOADING:
-        return _loading(name, theirs)
-    return _of_function(name, theirs)
+    if name in LOADERS:
+        return _loader(name, theirs)
+    return _function(name, theirs)
 
 
-def of_module(module: str, name: str) -> Any:
-    """Return what a public name of ``numpy.linalg`` or ``numpy.fft`` is here."""
+def module_attribute(module: str, name: str) -> Any:
+    """Return the attribute for a public name of ``numpy.linalg`` or ``numpy.fft``."""
     theirs = getattr(getattr(np, module), name, None)
     if theirs is None or name not in getattr(np, module).__all__:
         raise AttributeError(f"module 'browsergpu.{module}' has no attribute {name!r}")
     if isinstance(theirs, type):
         return theirs
     if module == "fft" and name in ("fftfreq", "rfftfreq"):
-        return _frequencies(name)
-    return _of_function(f"{module}.{name}", theirs)
+        return _frequency_function(name)
+    return _function(f"{module}.{name}", theirs)
 
 
-def _frequencies(name: str) -> Callable[..., Any]:
+def _frequency_function(name: str) -> Callable[..., Any]:
     own = getattr(fourier, name)
 
     def function(n: int, d: float = 1.0, device: Any = None, *, dtype: Any = None) -> Any:
@@ -134,34 +134,34 @@ def _frequencies(name: str) -> Callable[..., Any]:
 
 
 def names(others: Iterable[str] = ()) -> list[str]:
-    """Return NumPy's names that ``from browsergpu import *`` brings, without some others."""
-    # To ask numpy for a submodule loads it: f2py and testing, 90 ms together.
-    left = {*others, *LEFT_TO_PYTHON, *_REFUSED, *_FORMER, *np.__numpy_submodules__}
+    """Return NumPy's names for ``from browsergpu import *``, except ``others``."""
+    # getattr() would import submodules: f2py and testing take 90 ms together.
+    left = {*others, *LEFT_TO_PYTHON, *_REFUSED, *_NUMPY_1, *np.__numpy_submodules__}
     return [
         name for name in sorted(np.__all__)
         if name not in left and not isinstance(getattr(np, name), ModuleType)
     ]  # fmt: skip
 
 
-_MAKING: dict[str, Callable[..., Any]] = {**creation.MAKING, **series.MAKING}
+_CREATORS: dict[str, Callable[..., Any]] = {**creation.CREATORS, **series.CREATORS}
 
 
-def _public_maker(name: str) -> Callable[..., Any]:
-    own = _MAKING[name]
+def _creator(name: str) -> Callable[..., Any]:
+    own = _CREATORS[name]
     own.__name__ = own.__qualname__ = name
     return own
 
 
-def _of_function(name: str, theirs: Any) -> Any:
+def _function(name: str, theirs: Any) -> Any:
     own = protocols.FUNCTIONS.get(theirs)
     if own is None:
-        return host_door(name, theirs)
+        return host_function(name, theirs)
     return protocols.public(theirs)
 
 
-def _loading(name: str, theirs: Callable[..., Any]) -> Callable[..., Any]:
+def _loader(name: str, theirs: Callable[..., Any]) -> Callable[..., Any]:
     def function(*args: Any, **options: Any) -> Any:
-        return brought(theirs(*args, **options))
+        return to_gpu(theirs(*args, **options))
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = docstring(name, theirs, "The result is uploaded to the GPU.")
@@ -169,7 +169,7 @@ def _loading(name: str, theirs: Callable[..., Any]) -> Callable[..., Any]:
     return function
 
 
-def _reading(theirs: Callable[..., Any]) -> Callable[..., Any]:
+def _reader(theirs: Callable[..., Any]) -> Callable[..., Any]:
     def function(*args: Any, **options: Any) -> Any:
         return theirs(*(to_host(x) for x in args), **options)
 

@@ -1,4 +1,4 @@
-"""Operands of NumPy's functions: arrays of the GPU beside NumPy's, and results in ``out``."""
+"""Helpers for functions with NumPy's parameters: operands, ``out``, ``order`` and ``mode``."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from browsergpu.functions import creation, elementwise, manipulation, meta
 
 
 def on_one_device(inputs: Sequence[Any]) -> list[Any]:
-    """Copy NumPy's arrays and lists among some operands to the device of the others.
+    """Upload NumPy arrays and lists among operands to the device of the other operands.
 
     Parameters
     ----------
     inputs : sequence
-        Arrays and numbers. Where none is on a GPU, arrays go to the default device.
+        Arrays and numbers. If none is on a GPU, arrays are uploaded to the default device.
 
     Returns
     -------
     list
-        The operands in their order. Numbers stay as they are.
+        The operands in the same order. Numbers are unchanged.
     """
     if _are_ready(inputs):
         return list(inputs)
@@ -38,7 +38,7 @@ def on_one_device(inputs: Sequence[Any]) -> list[Any]:
     elif not any(isinstance(x, np.ndarray | list) for x in inputs):
         return list(inputs)
     device, those = ours[0].device, iter(ours)
-    # A list beside integers of 64 bits has NumPy's dtype, else its own.
+    # With 64-bit integers, a list gets NumPy's dtype. Otherwise it gets the package's default.
     is_wide = any(x.dtype.kind in "iu" and x.dtype.itemsize == 8 for x in ours)
     return [
         next(those)
@@ -51,7 +51,7 @@ def on_one_device(inputs: Sequence[Any]) -> list[Any]:
 
 
 def _are_ready(inputs: Sequence[Any]) -> bool:
-    """Return whether operands are arrays of one device, one at least, and Python's numbers."""
+    """Return whether operands are arrays of one device, at least one, and Python numbers."""
     tracer = None
     for x in inputs:
         if isinstance(x, Array):
@@ -69,20 +69,20 @@ def flattened(x: Any) -> Any:
     return manipulation.reshape(x, (-1,))
 
 
-def parts_of(x: Any) -> Any:
-    """The parts of an array along its first axis, as views: to iterate over a vector reads it."""
+def subarrays(x: Any) -> Any:
+    """Return views of an array along its first axis. Iterating over a vector would read it."""
     return [x[i] for i in range(x.shape[0])] if isinstance(x, Array) else x
 
 
 def as_floats(x: Any) -> Any:
-    """Return integers and bools as float32, floats and complex numbers as they are."""
+    """Convert integers and bools to float32. Floats and complex numbers are unchanged."""
     if isinstance(x, Array):
         return x if x.dtype.kind in "fc" else x.astype(np.float32)
     return x if isinstance(x, complex) else float(x)
 
 
-def into(out: Any, found: Array) -> Array:
-    """Write a result into ``out``, if there is one."""
+def write_out(out: Any, found: Array) -> Array:
+    """Return a result, or write it to ``out`` and return that."""
     if out is None:
         return found
     if not isinstance(out, Array):
@@ -95,11 +95,12 @@ def refuse(op: str, **given: Any) -> None:
     """Raise InvalidArgument for the first argument that is neither None nor False."""
     for name, value in given.items():
         if value is not None and value is not False and value is not np._NoValue:
-            raise InvalidArgument(op, name, value, "the default, as there is no other on the GPU")
+            advice = "The GPU supports no other value."
+            raise InvalidArgument(op, name, value, "the default", advice)
 
 
 def indices_by_mode(op: str, indices: Any, extent: int, mode: str) -> Any:
-    """Return indices from 0 on for ``mode`` "wrap" or "clip", and as they are for "raise".
+    """Wrap or clip indices to ``extent``. Mode "raise" returns them unchanged.
 
     Raises InvalidArgument for another mode.
     """
@@ -113,38 +114,38 @@ def indices_by_mode(op: str, indices: Any, extent: int, mode: str) -> Any:
     return indices
 
 
-def layout(op: str, order: Any) -> None:
-    """Raise InvalidArgument for an order of elements in memory that arrays on the GPU cannot have.
+def check_order(op: str, order: Any) -> None:
+    """Raise InvalidArgument for a memory order other than "C", "K" or "A".
 
-    Results are packed row by row. That is "C", and what "K" and "A" allow.
+    Results are row-major, which all three allow.
     """
     if order not in (None, "C", "K", "A"):
         raise InvalidArgument(op, "order", order, "one of 'C', 'K' and 'A'")
 
 
-def described(own: Callable[..., Any]) -> Callable[..., Any]:
-    """A function of an array that needs elements, also for arrays without values that have none.
+def supports_meta(own: Callable[..., Any]) -> Callable[..., Any]:
+    """Decorate a function of nonempty arrays, so that it accepts empty meta arrays too.
 
-    ``browsergpu.dask`` describes chunks by such arrays: what a function gives for them has the
-    number of axes and the dtype that it gives for chunks, and no elements either.
+    ``browsergpu.dask`` describes chunks by meta arrays, which have no values. The result for an
+    empty meta array is an empty meta array with the right number of axes and dtype.
     """
 
     @wraps(own)
     def call(a: Any, *args: Any, **options: Any) -> Any:
         if not isinstance(a, Array) or a.device.has_values or 0 not in a.shape:
             return own(a, *args, **options)
-        found = own(meta.stand_in(_some(a.shape), a.dtype), *args, **options)
+        found = own(meta.stand_in(_nonempty(a.shape), a.dtype), *args, **options)
         if isinstance(found, tuple):
-            return tuple(map(_none_of, found))
-        return _none_of(found)
+            return tuple(map(_empty, found))
+        return _empty(found)
 
     return call
 
 
-def _some(shape: Sequence[int]) -> tuple[int, ...]:
-    """Extents with elements enough for every function."""
+def _nonempty(shape: Sequence[int]) -> tuple[int, ...]:
+    """Return a shape with enough elements for every function."""
     return tuple(extent or 8 for extent in shape)
 
 
-def _none_of(found: Array) -> Array:
+def _empty(found: Array) -> Array:
     return meta.stand_in((0,) * found.ndim, found.dtype)

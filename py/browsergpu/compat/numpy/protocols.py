@@ -1,4 +1,4 @@
-"""NumPy's functions called on our arrays: which of ours they are."""
+"""NumPy's protocols ``__array_ufunc__`` and ``__array_function__`` for arrays on the GPU."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from browsergpu.arrays.array import Array
 from browsergpu.compat import numpy
 from browsergpu.compat.numpy.coercion import is_numpys_alone as is_numpys_alone
 from browsergpu.compat.numpy.fallback import on_host
-from browsergpu.compat.numpy.operands import layout, refuse
+from browsergpu.compat.numpy.operands import check_order, refuse
 from browsergpu.compat.numpy.operands import on_one_device as _on_one_device
-from browsergpu.compat.numpy.wrappers import door
+from browsergpu.compat.numpy.wrappers import public_function
 from browsergpu.core.above import register
 from browsergpu.core.errors import InvalidArgument, InvalidType
 from browsergpu.core.turns import exclusive
@@ -23,7 +23,7 @@ from browsergpu.functions import creation, data_types, elementwise, manipulation
 from browsergpu.functions.linalg import linear
 from browsergpu.functions.ordering import sorting
 
-#: NumPy's names of our elementwise operations, where they differ.
+#: Elementwise functions by NumPy's name, if the names differ.
 _RENAMED = {
     "arccos": "acos",
     "arccosh": "acosh",
@@ -41,7 +41,7 @@ _RENAMED = {
     "rint": "round",
     "true_divide": "divide",
 }
-#: The reductions of ufuncs, which take NumPy's further arguments.
+#: Functions that implement the method ``reduce`` of ufuncs, with NumPy's arguments.
 _REDUCTIONS: dict[str, Any] = {
     "add": np.sum,
     "multiply": np.prod,
@@ -58,7 +58,7 @@ _GENERALIZED: dict[Any, Callable[..., Any]] = {
 
 _NONE: Any = np._NoValue
 
-_RUNNING: dict[str, Callable[..., Array]] = {
+_CUMULATIVE: dict[str, Callable[..., Array]] = {
     "add": sorting.cumulative_sum,
     "multiply": sorting.cumulative_prod,
 }
@@ -69,10 +69,12 @@ FUNCTIONS = numpy.FUNCTIONS
 
 @exclusive
 def ufunc(function: np.ufunc, method: str, inputs: tuple[Any, ...], options: dict[str, Any]) -> Any:
-    """``np.add(a, b)`` and its kin, with ``out``, ``dtype`` and ``where``; ``np.add.reduce(a)``.
-    Beside others' arrays, which know what to do with ours, NotImplemented. Raises InvalidType, a
-    TypeError, for what there is not."""
-    if any(map(_is_of_others, inputs)):
+    """Call a ufunc such as ``np.add(a, b)``, or a method such as ``np.add.reduce(a)``.
+
+    Returns NotImplemented if an operand of another library has ``__array_ufunc__``. Raises
+    InvalidType for an unknown ufunc.
+    """
+    if any(map(_is_foreign, inputs)):
         return NotImplemented
     out = options.pop("out", None)
     name = _RENAMED.get(function.__name__, function.__name__)
@@ -89,24 +91,24 @@ def ufunc(function: np.ufunc, method: str, inputs: tuple[Any, ...], options: dic
             return _ufunc_on_host(function, method, inputs, options, out)
         found = own(*_on_one_device(inputs))
         if options:
-            found = _as_asked(f"np.{function.__name__}", found, out, **options)
+            found = _apply_options(f"np.{function.__name__}", found, out, **options)
         if isinstance(found, tuple):
-            return _several(found, out)
-    elif method == "accumulate" and name in _RUNNING:
+            return _write_outs(found, out)
+    elif method == "accumulate" and name in _CUMULATIVE:
         options.setdefault("axis", 0)
-        found = _RUNNING[name](*inputs, **options)
+        found = _CUMULATIVE[name](*inputs, **options)
     elif method == "outer":
         own = _outer(function, *inputs, **options)
-        return own if out is None else _into(out[0], own)
+        return own if out is None else _write_out(out[0], own)
     elif method == "at" and name in ("add", "subtract") and inputs[0].dtype.kind in "fc":
         return _added_at(inputs[0], inputs[1], inputs[2], name == "subtract")
     else:
         return _ufunc_on_host(function, method, inputs, options, out)
-    return found if out is None else _into(out[0], found)
+    return found if out is None else _write_out(out[0], found)
 
 
 def own_ufunc(function: np.ufunc) -> Callable[..., Any] | None:
-    """Return a universal function for arrays on the GPU; None where there is none."""
+    """Return the GPU implementation of a ufunc, or None."""
     if function in _GENERALIZED:
         return _GENERALIZED[function]
     name = _RENAMED.get(function.__name__, function.__name__)
@@ -126,7 +128,7 @@ def _ufunc_on_host(
 
 
 def _added_at(a: Array, indices: Any, b: Any, is_less: bool) -> None:
-    """``np.add.at``: each index adds, also one that is there several times."""
+    """Compute ``np.add.at`` or ``np.subtract.at``. Repeated indices add repeatedly."""
     key = indices if isinstance(indices, tuple) else (indices,)
     value, own = _on_one_device((b, a))
     shape = own[key].shape
@@ -136,7 +138,7 @@ def _added_at(a: Array, indices: Any, b: Any, is_less: bool) -> None:
 
 
 def _outer(function: np.ufunc, a: Any, b: Any, **options: Any) -> Any:
-    """A function of each element of one array with each of another."""
+    """Apply a ufunc to all pairs of elements."""
     first, second = _on_one_device((a, b))
     if isinstance(first, Array):
         first = first.reshape((*first.shape, *(1,) * np.ndim(second)))
@@ -144,17 +146,20 @@ def _outer(function: np.ufunc, a: Any, b: Any, **options: Any) -> Any:
 
 
 def _unknown(function: Any) -> InvalidType:
-    """The error for a function of NumPy's that there is none of on the GPU."""
+    """Return the error for a ufunc that NumPy does not define."""
     name = function.__name__
-    advice = "Write it with functions of arrays, or use x.numpy()."
-    return InvalidType(name, "function", function, "a function that the GPU computes", advice)
+    advice = "Write it with array functions, or use x.numpy()."
+    return InvalidType(name, "function", function, "a function with a GPU implementation", advice)
 
 
-def _as_asked(
+def _apply_options(
     op: str, found: Any, out: Any, *, dtype: Any = None, where: Any = True,
     casting: str = "same_kind", order: str = "K", subok: bool = True, **others: Any,
 ) -> Any:  # fmt: skip
-    """A result of a dtype, and where a mask is true; elsewhere what ``out`` holds."""
+    """Apply the options ``dtype`` and ``where`` to a result.
+
+    Elements where the mask is False keep the values of ``out``.
+    """
     if casting != "same_kind" or order not in ("C", "K", "A"):
         others |= {"casting": casting, "order": order}
     refuse(op, **others)
@@ -166,25 +171,27 @@ def _as_asked(
     if where is True:
         return found
     if out is None or not isinstance(out[0], Array):
-        expected = "an array on the GPU, as where= is given"
+        expected = "an array on the GPU, because where= is given"
         raise InvalidArgument(op, "out", out and out[0], expected)
     mask, value, before = _on_one_device((where, found, out[0]))
     return elementwise.where(mask, value, before).astype(before.dtype, copy=False)
 
 
-def _several(found: tuple[Array, ...], out: Any) -> tuple[Any, ...]:
-    """The results of a function of several, in those arrays of ``out`` that are given."""
+def _write_outs(found: tuple[Array, ...], out: Any) -> tuple[Any, ...]:
+    """Write several results to the arrays of ``out`` that are given."""
     given = (None,) * len(found) if out is None else out
-    return tuple(x if own is None else _into(own, x) for own, x in zip(given, found, strict=True))
+    return tuple(
+        x if own is None else _write_out(own, x) for own, x in zip(given, found, strict=True)
+    )
 
 
-def _is_of_others(operand: Any) -> bool:
+def _is_foreign(operand: Any) -> bool:
     known = isinstance(operand, Array | np.ndarray | np.generic)
     return not known and hasattr(operand, "__array_ufunc__")
 
 
-def _into(out: Any, found: Array) -> Any:
-    """A result in place of another array's value."""
+def _write_out(out: Any, found: Array) -> Any:
+    """Write a result to ``out``."""
     if not isinstance(out, Array):
         return NotImplemented
     out[...] = found
@@ -193,27 +200,27 @@ def _into(out: Any, found: Array) -> Any:
 
 @exclusive
 def product(a: Any, b: Any) -> Any:
-    """a @ b, where one may be of NumPy."""
+    """Return ``a @ b``. One operand may be a NumPy array."""
     if not all(isinstance(x, Array | np.ndarray) for x in (a, b)):
         return NotImplemented
     return linear.matmul(*_on_one_device((a, b)))
 
 
 def loaded(data: np.ndarray, device: Any = None) -> Array:
-    """An array of what was moved to another device."""
+    """Upload data that is moved between devices."""
     return creation.asarray(data, device=device)
 
 
 def check_cast(x: Array, dtype: Any, order: str, casting: str) -> None:
-    """Raises InvalidType where NumPy's rule does not allow a cast."""
-    layout("astype", order)
+    """Raise InvalidType if NumPy's ``casting`` rule does not allow a cast."""
+    check_order("astype", order)
     if not data_types.can_cast(x.dtype, dtype, casting=casting):
         expected = f"one that {casting!r} casts {x.dtype} to"
         raise InvalidType("astype", "dtype", dtype, expected)
 
 
 def viewed_on_host(x: Array, dtype: Any) -> Any:
-    """A copy on the host, seen as a dtype that only NumPy has. It cannot be written."""
+    """Return a read-only copy on the host, viewed as a dtype without GPU support."""
 
     def view(data: np.ndarray) -> np.ndarray:
         found: np.ndarray = data.view(dtype)
@@ -224,15 +231,17 @@ def viewed_on_host(x: Array, dtype: Any) -> Any:
 
 
 def pickled(x: Array) -> Any:
-    """What makes an array again, and of what. Waits."""
+    """Return a function that rebuilds an array, and its arguments. Waits for the GPU."""
     if meta.has_values(x):
         return meta.unpickled, (x.numpy(),)
     return meta.stand_in, (x.shape, x.dtype)
 
 
 def function(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """``np.concatenate([a, b])``, ``np.sum(a, axis=0)`` and so on. Raises InvalidType, a TypeError,
-    for what there is not."""
+    """Call a function of NumPy such as ``np.concatenate([a, b])``.
+
+    Raises InvalidType for a function without a GPU implementation if the fallback mode is "error".
+    """
     if func in FUNCTIONS:
         return public(func)(*args, **kwargs)
     return on_host(_name(func), func, args, kwargs)
@@ -240,12 +249,12 @@ def function(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
 @cache
 def public(func: Any) -> Callable[..., Any]:
-    """Return the function of the package that is a function of NumPy's."""
-    return door(_name(func).removeprefix("np."), FUNCTIONS[func], func)
+    """Return the package's public function for a function of NumPy."""
+    return public_function(_name(func).removeprefix("np."), FUNCTIONS[func], func)
 
 
 def _name(func: Any) -> str:
-    """The name of a function of NumPy's: "np.linalg.norm"."""
+    """Return the full name of a function of NumPy, such as "np.linalg.norm"."""
     module = func.__module__.partition(".")[2]
     return ".".join(("np", *([module] if module in ("linalg", "fft") else []), func.__name__))
 

@@ -1,4 +1,4 @@
-"""The different elements of an array."""
+"""``numpy.unique``."""
 
 from __future__ import annotations
 
@@ -19,7 +19,10 @@ def _unique(
     return_counts: bool = False, axis: int | None = None, *, equal_nan: bool = True,
     sorted: bool = True,
 ) -> Any:  # fmt: skip
-    """As ``numpy.unique``; always sorted, and with ``axis`` on the host. Waits."""
+    """Return the sorted unique elements, as ``numpy.unique``. Waits for the GPU.
+
+    With ``axis``, NumPy computes it on the host.
+    """
     if axis is not None:
         asked = (return_index, return_inverse, return_counts, axis)
         return on_host("np.unique", np.unique, (ar, *asked), {"equal_nan": equal_nan})

@@ -1,4 +1,4 @@
-"""NumPy's functions that the Array API standard has too, with NumPy's arguments."""
+"""Functions of the Array API standard, with NumPy's parameters."""
 
 from __future__ import annotations
 
@@ -11,7 +11,13 @@ import numpy as np
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.value import NODE
 from browsergpu.compat.numpy.coercion import device_among, operand
-from browsergpu.compat.numpy.operands import indices_by_mode, into, layout, on_one_device, refuse
+from browsergpu.compat.numpy.operands import (
+    check_order,
+    indices_by_mode,
+    on_one_device,
+    refuse,
+    write_out,
+)
 from browsergpu.core import shapes
 from browsergpu.core.checks import is_several, product
 from browsergpu.core.element_types import of_numpy
@@ -24,10 +30,10 @@ from browsergpu.functions.ordering import sets, sorting
 _NONE: Any = np._NoValue
 
 
-def _running(own: Callable[..., Array]) -> Callable[..., Array]:
+def _cumulative(own: Callable[..., Array]) -> Callable[..., Array]:
     def call(a: Array, axis: int | None = None, dtype: Any = None, out: Any = None) -> Array:
         flat = manipulation.reshape(a, (-1,)) if axis is None else a
-        return into(out, own(flat, axis=axis or 0, dtype=dtype))
+        return write_out(out, own(flat, axis=axis or 0, dtype=dtype))
 
     return call
 
@@ -36,7 +42,7 @@ def _einsum(
     *operands: Any, out: Any = None, dtype: Any = None, optimize: Any = True, order: str = "K",
     casting: str = "safe",
 ) -> Any:  # fmt: skip
-    layout("np.einsum", order)
+    check_order("np.einsum", order)
     if casting != "safe":
         refuse("np.einsum", casting=casting)
     if len(operands) < 2:
@@ -48,31 +54,31 @@ def _einsum(
         for n, x in enumerate(operands)
     ]
     if not is_by_text and len(operands) % 2:
-        given[-1] = operands[-1]  # the subscripts of the result
+        given[-1] = operands[-1]  # subscripts of the result
     found = contraction.einsum(*given, optimize=optimize, dtype=dtype)
-    return into(out, found)
+    return write_out(out, found)
 
 
 def _reshape(a: Array, /, shape: Any, order: str = "C", *, copy: bool | None = None) -> Array:
-    if not _is_by_columns("np.reshape", a, order):
+    if not _is_fortran_order("np.reshape", a, order):
         return manipulation.reshape(a, shape, copy=copy)
     extents = shape if isinstance(shape, tuple | list) else (shape,)
     return manipulation.reshape(a.T, tuple(extents[::-1]), copy=copy).T
 
 
 def _ravel(a: Array, order: str = "C") -> Array:
-    own = a.T if _is_by_columns("np.ravel", a, order) else a
+    own = a.T if _is_fortran_order("np.ravel", a, order) else a
     return manipulation.reshape(own, (-1,))
 
 
-def _is_by_columns(op: str, a: Array, order: str) -> bool:
-    """Whether elements are taken in Fortran's order. "K" and "A" depend on the memory of views."""
+def _is_fortran_order(op: str, a: Array, order: str) -> bool:
+    """Return whether ``order`` is column-major. "K" and "A" are refused for views."""
     if order == "F":
         return a.ndim > 1
     node = NODE.__get__(a)
     is_packed = node.trace is not None or node.strides is None
     if order != "C" and (order not in ("K", "A") or not is_packed):
-        expected = "'C' or 'F', or for arrays that are no views 'K' or 'A'"
+        expected = "'C' or 'F', or 'K' or 'A' for arrays that are not views"
         raise InvalidArgument(op, "order", order, expected)
     return False
 
@@ -86,7 +92,7 @@ def _where(condition: Any, x: Any = _NONE, y: Any = _NONE, /) -> Any:
     if x is _NONE and y is _NONE:
         return tuple(sorting.nonzero(condition))
     if x is _NONE or y is _NONE:
-        raise InvalidType("where", "y", None, "given beside x")
+        raise InvalidType("where", "y", None, "given together with x")
     return elementwise.where(*on_one_device((condition, x, y)))
 
 
@@ -94,20 +100,22 @@ def _clip(
     a: Array, min: Any = _NONE, max: Any = _NONE, out: Any = None, *, a_min: Any = _NONE,
     a_max: Any = _NONE,
 ) -> Array:  # fmt: skip
-    """The bounds stand where NumPy has them, by the names that the standard has there."""
+    """Limit elements to a range, as ``numpy.clip``."""
     below, above = _bound("min", a_min, min), _bound("max", a_max, max)
-    return into(out, elementwise.clip(*on_one_device((a, below, above))))
+    return write_out(out, elementwise.clip(*on_one_device((a, below, above))))
 
 
 def _bound(name: str, first: Any, second: Any) -> Any:
-    """A bound of clip(), which has two names."""
+    """Return a bound of ``clip``, which has two names, such as ``min`` and ``a_min``."""
     if first is not _NONE and second is not _NONE:
-        raise InvalidArgument("np.clip", name, second, f"left out beside a_{name}")
+        raise InvalidArgument("np.clip", name, second, f"omitted if a_{name} is given")
     found = second if first is _NONE else first
     return None if found is _NONE else found
 
 
-def of_two(own: Callable[..., Array], theirs: Any) -> Callable[..., Array]:
+def on_one_device_function(own: Callable[..., Array], theirs: Any) -> Callable[..., Array]:
+    """Return a function that first uploads its NumPy operand to the device of the other."""
+
     def call(a: Any, b: Any, *rest: Any, **options: Any) -> Array:
         return own(*on_one_device((a, b)), *rest, **options)
 
@@ -129,10 +137,12 @@ def _full_like(
     a: Array, fill_value: Any, dtype: Any = None, order: str = "K", subok: bool = True,
     shape: Any = None, *, device: Any = None,
 ) -> Array:  # fmt: skip
-    """In the likeness of an array without values one is made that has them, where there are
-    elements. There are no subclasses of arrays."""
+    """Create an array with the shape and dtype of another one, as ``numpy.full_like``.
+
+    ``subok`` has no effect, because arrays have no subclasses.
+    """
     del subok
-    layout("np.full_like", order)
+    check_order("np.full_like", order)
     kind = a.dtype if dtype is None else dtype
     extents = a.shape if shape is None else shape
     if a.device.has_values or device is not None:
@@ -141,12 +151,15 @@ def _full_like(
     return meta.full(extents, fill_value, kind)
 
 
-def _made(
+def _asarray(
     a: Any, dtype: Any = None, order: Any = None, *, ndmin: int = 0, ndmax: int = 0,
     copy: Any = None, subok: bool = False, device: Any = None,
 ) -> Array:  # fmt: skip
-    """``np.asarray(a, like=x)``, which does not tell x. There are no subclasses of arrays."""
-    layout("np.asarray", order)
+    """Implement ``np.asarray(a, like=x)``. NumPy does not pass x.
+
+    ``subok`` has no effect, because arrays have no subclasses.
+    """
+    check_order("np.asarray", order)
     refuse("np.asarray", device=device, ndmax=ndmax or None)
     found = meta.asarray(a, dtype)
     if copy:
@@ -154,7 +167,7 @@ def _made(
     return found[(None,) * (ndmin - found.ndim)] if ndmin > found.ndim else found
 
 
-def _range(
+def _arange(
     start: Any, stop: Any = None, step: Any = 1, dtype: Any = None, *, device: Any = None
 ) -> Array:
     refuse("np.arange", device=device)
@@ -162,7 +175,7 @@ def _range(
     if device.has_values and all(isinstance(x, int | None) for x in (start, stop, step)):
         return creation.arange(start, stop, step, dtype=dtype, device=device)
     numbers = np.arange(start, stop, step)
-    kind = of_numpy(numbers.dtype)  # what 64 bits come to, which nobody has asked for
+    kind = of_numpy(numbers.dtype)  # 64 bits were not requested
     return meta.asarray(numbers, kind.numpy if dtype is None and kind else dtype)
 
 
@@ -172,26 +185,29 @@ def _take(
     own = manipulation.reshape(a, (-1,)) if axis is None else a
     at = indices_by_mode("np.take", indices, own.shape[axis or 0], mode)
     found = manipulation.take(own, at, axis=axis or 0)
-    return into(out, found)
+    return write_out(out, found)
 
 
 def _copy(a: Array, order: str = "K", subok: bool = False) -> Array:
-    """There are no subclasses of arrays."""
-    layout("np.copy", order)
+    """Copy an array, as ``numpy.copy``. ``subok`` has no effect: arrays have no subclasses."""
+    check_order("np.copy", order)
     return creation.asarray(a, copy=True)
 
 
 def _isin(
     a: Array, b: Array, assume_unique: bool = False, invert: bool = False, *, kind: Any = None
 ) -> Array:
-    """``assume_unique`` and ``kind`` choose NumPy's algorithm, and not the result."""
+    """Return whether each element is in another array, as ``numpy.isin``.
+
+    ``assume_unique`` and ``kind`` have no effect. They only select NumPy's algorithm.
+    """
     return sets.isin(a, b, invert=invert)
 
 
 def _dot(a: Any, b: Any, out: Any = None) -> Array:
     if np.ndim(a) == 0 or np.ndim(b) == 0:
-        return into(out, a * b)
-    return into(out, linear.tensordot(a, b, axes=((a.ndim - 1,), (max(b.ndim - 2, 0),))))
+        return write_out(out, a * b)
+    return write_out(out, linear.tensordot(a, b, axes=((a.ndim - 1,), (max(b.ndim - 2, 0),))))
 
 
 def _size(a: Array, axis: Any = None) -> int:
@@ -201,7 +217,7 @@ def _size(a: Array, axis: Any = None) -> int:
 
 
 def _broadcast_to(array: Array, shape: Any, subok: bool = False) -> Array:
-    """There are no subclasses of arrays."""
+    """Broadcast an array to a shape, as ``numpy.broadcast_to``. ``subok`` has no effect."""
     del subok
     return manipulation.broadcast_to(array, shape if is_several(shape) else (shape,))
 
@@ -216,19 +232,19 @@ def _is_complex(x: Array) -> bool:
 
 
 FUNCTIONS: dict[Any, Callable[..., Any]] = {
-    np.arange: _range,
-    np.array: _made,
-    np.asanyarray: _made,
-    np.asarray: _made,
-    np.ascontiguousarray: _made,
+    np.arange: _arange,
+    np.array: _asarray,
+    np.asanyarray: _asarray,
+    np.asarray: _asarray,
+    np.ascontiguousarray: _asarray,
     np.astype: data_types.astype,
     np.broadcast_arrays: _broadcast_arrays,
     np.broadcast_to: _broadcast_to,
     np.clip: _clip,
     np.copy: _copy,
-    np.cumprod: _running(sorting.cumulative_prod),
-    np.cumsum: _running(sorting.cumulative_sum),
-    np.dot: of_two(_dot, _dot),
+    np.cumprod: _cumulative(sorting.cumulative_prod),
+    np.cumsum: _cumulative(sorting.cumulative_sum),
+    np.dot: on_one_device_function(_dot, _dot),
     np.einsum: _einsum,
     np.empty_like: _like(0),
     np.expand_dims: lambda a, axis: manipulation.expand_dims(a, axis=axis),
@@ -236,7 +252,7 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.full_like: _full_like,
     np.imag: lambda val: val.imag,
     np.iscomplexobj: _is_complex,
-    np.isin: of_two(_isin, _isin),
+    np.isin: on_one_device_function(_isin, _isin),
     np.matrix_transpose: manipulation.matrix_transpose,
     np.moveaxis: manipulation.moveaxis,
     np.ndim: lambda a: a.ndim,
@@ -253,7 +269,9 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.squeeze: _squeeze,
     np.swapaxes: lambda a, axis1, axis2: a.swapaxes(axis1, axis2),
     np.take: _take,
-    np.tensordot: of_two(lambda a, b, axes=2: linear.tensordot(a, b, axes=axes), np.tensordot),
+    np.tensordot: on_one_device_function(
+        lambda a, b, axes=2: linear.tensordot(a, b, axes=axes), np.tensordot
+    ),
     np.tile: lambda A, reps: manipulation.tile(A, reps if is_several(reps) else (reps,)),
     np.transpose: manipulation.transpose,
     np.tril: lambda m, k=0: creation.tril(m, k=k),

@@ -1,4 +1,4 @@
-"""NumPy's universal functions as objects: ``browsergpu.add``, ``browsergpu.add.reduce``."""
+"""Ufunc objects such as ``browsergpu.add``, with methods such as ``browsergpu.add.reduce``."""
 
 from __future__ import annotations
 
@@ -20,25 +20,30 @@ from browsergpu.core.errors import InvalidType
 from browsergpu.core.turns import exclusive
 from browsergpu.functions.elementwise import OPERATIONS
 
-#: Types of operands that need no conversion.
-_READY = frozenset((Array, Variable))
-#: In place of an input that was not given.
+#: Types of arrays, which need no conversion.
+_ARRAY_TYPES = frozenset((Array, Variable))
+#: The default of an omitted input.
 _NONE: Any = object()
 _unary, _binary = exclusive(apply.unary), exclusive(apply.binary)
 
 
 class Ufunc(partial[Any]):
-    """A function of each element, with NumPy's arguments and methods.
+    """An elementwise function, with the arguments and methods of ``numpy.ufunc``.
 
-    Calling it takes arrays, lists and numbers, which broadcast, and ``out``, ``where``, ``dtype``.
-    It is a ``partial`` of nothing because C code calls those: a ``__call__`` in Python costs an
-    operation 0.2 µs more in a page.
+    It takes arrays, lists and numbers, which broadcast, and ``out``, ``where`` and ``dtype``.
+
+    Notes
+    -----
+    It subclasses ``partial`` for speed, because C code calls a partial. A ``__call__`` in Python
+    adds 0.2 µs to each operation in a page.
     """
 
     def __new__(
         cls, theirs: np.ufunc, own: Callable[..., Any] | None, dispatch: Callable[..., Any]
     ) -> Self:
-        made = super().__new__(cls, _call(theirs.nin, own, lambda *given: made._called(*given)))
+        made = super().__new__(
+            cls, _entry_point(theirs.nin, own, lambda *given: made._general_call(*given))
+        )
         return made
 
     def __init__(
@@ -48,10 +53,10 @@ class Ufunc(partial[Any]):
         self._own = own
         self._dispatch = dispatch
         known = [*signature(own).parameters.values()] if own else []
-        #: Arguments beside NumPy's, as ``precision`` of matmul.
+        #: Keyword arguments that NumPy does not have, such as ``precision`` of matmul.
         self._further = frozenset(one.name for one in known if one.kind is one.KEYWORD_ONLY)
         self.__name__ = theirs.__name__
-        self.__module__ = "browsergpu"  # where pickle finds it
+        self.__module__ = "browsergpu"  # for pickle
         self.__signature__ = _signature(theirs, known)
         self.__doc__ = (own and own.__doc__) or docstring(theirs.__name__, theirs)
 
@@ -63,7 +68,7 @@ class Ufunc(partial[Any]):
 
     @property
     def is_on_gpu(self) -> bool:
-        """Whether the GPU computes it, and not NumPy on the host."""
+        """Whether there is a GPU implementation. Otherwise NumPy computes it on the host."""
         return self._own is not None
 
     @property
@@ -83,7 +88,7 @@ class Ufunc(partial[Any]):
 
     @property
     def identity(self) -> Any:
-        """The number that changes nothing, or None."""
+        """The identity element, or None."""
         return self._theirs.identity
 
     @property
@@ -95,42 +100,45 @@ class Ufunc(partial[Any]):
         self, array: Any, axis: Any = 0, dtype: Any = None, out: Any = None, keepdims: bool = False,
         initial: Any = np._NoValue, where: Any = True,
     ) -> Any:  # fmt: skip
-        """Bring the elements along axes together, as ``numpy.ufunc.reduce``."""
+        """Reduce an array along axes, as ``numpy.ufunc.reduce``."""
         options = {"axis": axis, "dtype": dtype, "out": out, "keepdims": keepdims,
                    "initial": initial, "where": where}  # fmt: skip
-        return self._called("reduce", (array,), _given(options))
+        return self._general_call("reduce", (array,), _given(options))
 
     def accumulate(self, array: Any, axis: int = 0, dtype: Any = None, out: Any = None) -> Any:
-        """The results of bringing ever more elements together, as ``numpy.ufunc.accumulate``."""
+        """Return the cumulative results along an axis, as ``numpy.ufunc.accumulate``."""
         options = {"axis": axis, "dtype": dtype, "out": out}
-        return self._called("accumulate", (array,), _given(options))
+        return self._general_call("accumulate", (array,), _given(options))
 
     def outer(self, A: Any, B: Any, /, **options: Any) -> Any:
-        """The function of each element of one array with each of another."""
-        return self._called("outer", (A, B), options)
+        """Apply the function to all pairs of elements, as ``numpy.ufunc.outer``."""
+        return self._general_call("outer", (A, B), options)
 
     def reduceat(
         self, array: Any, indices: Any, axis: int = 0, dtype: Any = None, out: Any = None
     ) -> Any:
-        """Bring the elements between indices together, as ``numpy.ufunc.reduceat``."""
+        """Reduce the slices between indices, as ``numpy.ufunc.reduceat``."""
         options = {"axis": axis, "dtype": dtype, "out": out}
-        return self._called("reduceat", (array, indices), _given(options))
+        return self._general_call("reduceat", (array, indices), _given(options))
 
     def at(self, a: Any, indices: Any, b: Any = None, /) -> None:
-        """Change the elements at indices in place, one time for each index that is there."""
+        """Apply the function in place at indices, as ``numpy.ufunc.at``.
+
+        Repeated indices apply it repeatedly.
+        """
         if not isinstance(a, Array):
             if b is None:
                 self._theirs.at(a, indices)
             else:
                 self._theirs.at(a, indices, b)
             return
-        self._called("at", (a, indices) if b is None else (a, indices, b), {})
+        self._general_call("at", (a, indices) if b is None else (a, indices, b), {})
 
-    def _called(self, method: str, inputs: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    def _general_call(self, method: str, inputs: tuple[Any, ...], options: dict[str, Any]) -> Any:
         nin = self._theirs.nin
         if method == "__call__" and not nin <= len(inputs) <= self._theirs.nargs:
             raise InvalidType(
-                self.__name__, "inputs", len(inputs), f"{nin} arrays, and the outputs if wanted"
+                self.__name__, "inputs", len(inputs), f"{nin} arrays and optional outputs"
             )
         if method == "__call__" and len(inputs) > nin:
             options = {**options, "out": inputs[nin:]}
@@ -150,12 +158,21 @@ class Ufunc(partial[Any]):
         return self._dispatch(self._theirs, method, (*own, *inputs[len(own) :]), options)
 
 
-def _call(
+def _entry_point(
     nin: int, own: Callable[..., Any] | None, called: Callable[..., Any]
 ) -> Callable[..., Any]:
-    """Return what calls a function of so many inputs, ``own`` on arrays of the GPU.
+    """Return the function that a call of a ufunc with ``nin`` inputs runs.
 
-    It is called for each operation, so arrays and numbers take the shortest way.
+    It has fast paths for arrays and numbers, because each operation calls it.
+
+    Parameters
+    ----------
+    nin : int
+        The number of inputs.
+    own : callable or None
+        The GPU implementation.
+    called : callable
+        Handles all other calls.
     """
 
     def call(*inputs: Any, **options: Any) -> Any:
@@ -170,7 +187,7 @@ def _call(
             kind = type(x)
             if kind is Array and operation is not None:
                 return _unary(operation, x)
-            if kind in _READY:
+            if kind in _ARRAY_TYPES:
                 return own(x)
         return called("__call__", () if x is _NONE else (x, *more), options)
 
@@ -179,9 +196,9 @@ def _call(
             first, second = type(a), type(b)
             if first is second is Array and operation is not None:
                 return _binary(operation, a, b)
-            if first in _READY and (second in _READY or second in PYTHON_TYPES):
+            if first in _ARRAY_TYPES and (second in _ARRAY_TYPES or second in PYTHON_TYPES):
                 return own(a, b)
-            if first in PYTHON_TYPES and second in _READY:
+            if first in PYTHON_TYPES and second in _ARRAY_TYPES:
                 return own(a, b)
         inputs = tuple([x for x in (a, b) if x is not _NONE])
         return called("__call__", (*inputs, *more), options)
@@ -190,7 +207,7 @@ def _call(
 
 
 def _signature(theirs: np.ufunc, known: Iterable[Parameter]) -> Signature:
-    """NumPy's parameters, and what there is beside them."""
+    """Return the signature: NumPy's parameters and further keyword arguments of ``known``."""
     single = theirs.nin == 1
     inputs = ["x"] if single else [f"x{n + 1}" for n in range(theirs.nin)]
     options = {"where": True, "casting": "same_kind", "order": "K", "dtype": None, "subok": True}
@@ -203,7 +220,7 @@ def _signature(theirs: np.ufunc, known: Iterable[Parameter]) -> Signature:
 
 
 def _given(options: dict[str, Any]) -> dict[str, Any]:
-    """The options that are not NumPy's defaults; axis always counts."""
+    """Return the options that differ from NumPy's defaults. ``axis`` is always included."""
     defaults = {"dtype": None, "out": None, "keepdims": False, "initial": np._NoValue}
     return {
         name: value for name, value in options.items()

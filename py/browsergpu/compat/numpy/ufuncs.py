@@ -1,4 +1,4 @@
-"""NumPy's elementwise functions that are composed of others."""
+"""Ufuncs that are composed of other elementwise functions."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def _exp2(x: Array, /) -> Array:
     return elementwise.pow(2.0, as_floats(x))
 
 
-def _times(op: str, factor: float) -> Callable[[Array], Array]:
+def _scaled(op: str, factor: float) -> Callable[[Array], Array]:
     def call(x: Array, /) -> Array:
         scaled: Array = _real_floats(op, x) * factor
         return scaled
@@ -46,8 +46,8 @@ def _fabs(x: Array, /) -> Array:
     return elementwise.abs(_real_floats("fabs", x))
 
 
-def _beside_nan(extreme: Callable[[Any, Any], Array]) -> Callable[[Any, Any], Array]:
-    """An extreme of two elements, which is the other one where one is NaN."""
+def _ignoring_nan(extreme: Callable[[Any, Any], Array]) -> Callable[[Any, Any], Array]:
+    """Return a maximum or minimum that ignores NaN if the other element is a number."""
 
     def call(x1: Any, x2: Any, /) -> Array:
         found = extreme(x1, x2)
@@ -72,7 +72,7 @@ def _float_power(x1: Any, x2: Any, /) -> Array:
 
 
 def _fmod(x1: Any, x2: Any, /) -> Array:
-    """The remainder of x1's sign. Integers by 0 give 0."""
+    """Return the remainder with the sign of x1, as ``numpy.fmod``. Integers modulo 0 are 0."""
     if any(_is_float(x) for x in (x1, x2)):
         size = elementwise.remainder(_size(x1), _size(x2))
         return elementwise.copysign(size, x1)
@@ -94,7 +94,8 @@ def _power_of_2(exponent: Any) -> Any:
 
 
 def _ldexp(x1: Any, x2: Any, /) -> Array:
-    """x1 times 2 to the power of x2, in three steps: that power alone may be no float32."""
+    """Return x1 times 2 to the power of x2, as ``numpy.ldexp``."""
+    # In three factors, because the power of 2 alone may be outside of float32.
     if isinstance(x2, Array) and x2.dtype.kind not in "iub":
         raise InvalidType("ldexp", "x2", x2.dtype, "integers")
     exponent: Any
@@ -109,14 +110,14 @@ def _ldexp(x1: Any, x2: Any, /) -> Array:
 
 
 def _frexp(x: Array, /) -> tuple[Array, Array]:
-    """The mantissas, of a size from 0.5 to 1, and the exponents of 2: int32."""
+    """Return mantissas with absolute values in [0.5, 1), and int32 exponents of 2."""
     own = _real_floats("frexp", x)
     size = elementwise.abs(own.astype(np.float32, copy=False))
     is_regular = elementwise.logical_and(size > 0, elementwise.isfinite(size))
     regular = elementwise.where(is_regular, size, 1.0)
     exponent = elementwise.floor(elementwise.log2(regular)).astype(np.int32) + 1
     mantissa = _ldexp(regular, -exponent)
-    # The logarithm of a number beside a power of 2 may be rounded to that power's.
+    # The logarithm of a number next to a power of 2 may be rounded to the logarithm of the power.
     for is_beyond, factor, step in ((mantissa >= 1, 0.5, 1), (mantissa < 0.5, 2.0, -1)):
         mantissa = elementwise.where(is_beyond, mantissa * factor, mantissa)
         exponent = elementwise.where(is_beyond, exponent + step, exponent)
@@ -128,7 +129,7 @@ def _frexp(x: Array, /) -> tuple[Array, Array]:
 
 
 def _modf(x: Array, /) -> tuple[Array, Array]:
-    """The fractions and the whole numbers, both of x's sign."""
+    """Return the fractional and integral parts, both with the sign of x, as ``numpy.modf``."""
     own = _real_floats("modf", x)
     whole = elementwise.trunc(own)
     fraction = elementwise.where(elementwise.isinf(own), 0.0, own - whole)
@@ -148,20 +149,20 @@ def _divmod(x1: Any, x2: Any, /) -> tuple[Array, Array]:
 
 UFUNCS: dict[Any, Callable[..., Any]] = {
     np.cbrt: _cbrt,
-    np.deg2rad: _times("deg2rad", _DEGREE),
-    np.degrees: _times("degrees", 1 / _DEGREE),
+    np.deg2rad: _scaled("deg2rad", _DEGREE),
+    np.degrees: _scaled("degrees", 1 / _DEGREE),
     np.divmod: _divmod,
     np.exp2: _exp2,
     np.fabs: _fabs,
     np.float_power: _float_power,
-    np.fmax: _beside_nan(elementwise.maximum),
-    np.fmin: _beside_nan(elementwise.minimum),
+    np.fmax: _ignoring_nan(elementwise.maximum),
+    np.fmin: _ignoring_nan(elementwise.minimum),
     np.fmod: _fmod,
     np.frexp: _frexp,
     np.ldexp: _ldexp,
     np.logaddexp2: _logaddexp2,
     np.modf: _modf,
-    np.rad2deg: _times("rad2deg", 1 / _DEGREE),
-    np.radians: _times("radians", _DEGREE),
+    np.rad2deg: _scaled("rad2deg", 1 / _DEGREE),
+    np.radians: _scaled("radians", _DEGREE),
     np.spacing: _spacing,
 }

@@ -1,4 +1,4 @@
-"""NumPy's functions as functions of the package: ``browsergpu.cumsum`` for ``np.cumsum``."""
+"""Public functions with NumPy's names and parameters, such as ``browsergpu.cumsum``."""
 
 from __future__ import annotations
 
@@ -15,12 +15,14 @@ from browsergpu.compat.numpy.fallback import on_host
 from browsergpu.compat.numpy.statistics import reductions
 from browsergpu.core.turns import exclusive
 
-#: Those that call functions of the user's, and let other threads work meanwhile.
-CALLING = frozenset(("apply_along_axis", "apply_over_axes", "fromfunction", "pad", "piecewise"))
+#: Functions that call functions of the user. They do not hold the lock during these calls.
+CALLS_USER_FUNCTIONS = frozenset(
+    ("apply_along_axis", "apply_over_axes", "fromfunction", "pad", "piecewise")
+)
 
 
-#: Parameters that are no arrays, or that a function looks at itself, by the functions' names.
-PLAIN: dict[str, frozenset[str]] = {
+#: By function, the parameters with names of arrays that are not coerced to arrays.
+NOT_COERCED: dict[str, frozenset[str]] = {
     name: frozenset(given)
     for name, given in {
         "array": ("a",), "asanyarray": ("a",), "asarray": ("a",), "ascontiguousarray": ("a",),
@@ -36,32 +38,32 @@ PLAIN: dict[str, frozenset[str]] = {
 }  # fmt: skip
 
 
-def door(name: str, own: Callable[..., Any], theirs: Any) -> Callable[..., Any]:
-    """Return the public function of a name.
+def public_function(name: str, own: Callable[..., Any], theirs: Any) -> Callable[..., Any]:
+    """Return the public function for a name of NumPy.
 
     Parameters
     ----------
     name : str
-        NumPy's name of it, as "linalg.norm".
+        NumPy's name, such as "linalg.norm".
     own : callable
-        It for arrays on the GPU, with NumPy's parameters.
+        The GPU implementation, with NumPy's parameters.
     theirs : callable
-        NumPy's function, for operands of dtypes that the GPU does not have.
+        NumPy's function, for operands of dtypes without GPU support.
 
     Returns
     -------
     callable
-        Takes lists, numbers and NumPy's arrays where NumPy takes them.
+        Accepts lists, numbers and NumPy arrays where NumPy accepts them.
     """
-    coerced = Coercion(own, PLAIN.get(name, frozenset()))
-    run = own if name in CALLING else exclusive(own)
+    coerced = Coercion(own, NOT_COERCED.get(name, frozenset()))
+    run = own if name in CALLS_USER_FUNCTIONS else exclusive(own)
 
-    places, shown = _places(own, theirs)
+    places, shown = _positional_names(own, theirs)
     special = coerced.names.union(places)
     of_axes = reductions.OF_AXES.get(theirs)
 
     def function(*args: Any, **options: Any) -> Any:
-        # The usual arguments need no further look: this is called for each operation.
+        # Fast paths for the usual arguments, because each operation calls this.
         if of_axes is not None and len(args) == 1 and _are_axes(args[0], options):
             return of_axes(*args, **options)
         if (not options or special.isdisjoint(options)) and coerced.are_ready(args):
@@ -75,7 +77,7 @@ def door(name: str, own: Callable[..., Any], theirs: Any) -> Callable[..., Any]:
         return run(*args, **options)
 
     function.__name__ = function.__qualname__ = name.rpartition(".")[2]
-    function.__module__ = own.__module__  # where the annotations are known
+    function.__module__ = own.__module__  # resolves the annotations
     function.__doc__ = own.__doc__ or docstring(name, theirs)
     function.__signature__ = shown  # type: ignore[attr-defined]
     return function
@@ -85,7 +87,7 @@ _OF_AXES = frozenset(("axis", "keepdims"))
 
 
 def _are_axes(x: Any, options: dict[str, Any]) -> bool:
-    """Return whether x is an array and the options are those of :data:`reductions.OF_AXES`."""
+    """Return whether :data:`reductions.OF_AXES` accepts an argument and options."""
     return (
         isinstance(x, Array)
         and _OF_AXES.issuperset(options)
@@ -93,9 +95,11 @@ def _are_axes(x: Any, options: dict[str, Any]) -> bool:
     )
 
 
-def _places(own: Callable[..., Any], theirs: Any) -> tuple[list[str], Signature]:
-    """NumPy's names of the arguments that a function takes by their places alone, or by other
-    names; and the signature with both."""
+def _positional_names(own: Callable[..., Any], theirs: Any) -> tuple[list[str], Signature]:
+    """Return NumPy's names of the positional parameters, and the signature with these names.
+
+    The names apply to parameters that are positional-only or have another name in ``own``.
+    """
     mine = signature(own)
     try:
         names = [
@@ -118,8 +122,8 @@ def _places(own: Callable[..., Any], theirs: Any) -> tuple[list[str], Signature]
     return found, Signature([*shown, *rest])
 
 
-def host_door(name: str, theirs: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function that NumPy computes on the host, as ``set_fallback`` has it."""
+def host_function(name: str, theirs: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a public function that NumPy computes on the host, subject to ``set_fallback``."""
 
     def function(*args: Any, **options: Any) -> Any:
         return on_host(f"np.{name}", theirs, args, options)
@@ -127,7 +131,7 @@ def host_door(name: str, theirs: Callable[..., Any]) -> Callable[..., Any]:
     function.__name__ = function.__qualname__ = name.rpartition(".")[2]
     note = "NumPy computes it on the host (see ``set_fallback``)."
     function.__doc__ = docstring(name, theirs, note)
-    with suppress(ValueError):  # a function in C may have none
+    with suppress(ValueError):  # a C function may have no signature
         function.__signature__ = signature(theirs)  # type: ignore[attr-defined]
     function.of_numpy = theirs  # type: ignore[attr-defined]
     return function

@@ -95,7 +95,7 @@ def test_functions_of_each_element_with_each(bg: Any) -> None:
     out = bg.zeros((6, 6))
     assert np.add.outer(bg.asarray(X[0]), Y[1], out=out) is out
     assert_same(out, np.add.outer(X[0], Y[1]))
-    with pytest.raises(TypeError, match=r"Write it with functions of arrays"):
+    with pytest.raises(TypeError, match=r"Write it with array functions"):
         np.frompyfunc(lambda x: x, 1, 1)(bg.asarray(X))
 
 
@@ -249,7 +249,7 @@ def test_bins(bg: Any) -> None:
             check(bg, lambda x, b=bins, r=right: np.digitize(x, b, right=r), X)
             check(bg, lambda x, b, r=right: np.digitize(x, b * 1, right=r), X, bins)
     check(bg, lambda i: np.digitize(i, [2, 4, 8]), I)
-    with pytest.raises(ValueError, match="rise or fall"):
+    with pytest.raises(ValueError, match="monotonic"):
         np.digitize(bg.asarray(X), [0, 2, 1])
     check(bg, np.bincount, V)
     check(bg, lambda v: np.bincount(v, minlength=9), V)

@@ -1,1 +1,1 @@
-"""Products, equations and polynomials, with NumPy's arguments."""
+"""Linear algebra, polynomials and signal functions, with NumPy's parameters."""

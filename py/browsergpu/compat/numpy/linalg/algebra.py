@@ -1,4 +1,4 @@
-"""NumPy's products, solutions and statistics of matrices that are composed of others."""
+"""Matrix products, solvers and covariances that are composed of other functions."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from browsergpu.arrays.array import Array
 from browsergpu.compat.numpy.fallback import on_host
-from browsergpu.compat.numpy.operands import as_floats, into
+from browsergpu.compat.numpy.operands import as_floats, write_out
 from browsergpu.core.checks import product
 from browsergpu.core.errors import InvalidArgument
 from browsergpu.functions import creation, elementwise, manipulation, statistics
@@ -18,14 +18,14 @@ from browsergpu.functions.linalg import decompositions, equations, linear, norms
 
 
 def inner(a: Any, b: Any, /) -> Any:
-    """Sum products over the last axes, as ``numpy.inner``."""
+    """Return the inner product over the last axes, as ``numpy.inner``."""
     if not (isinstance(a, Array) and isinstance(b, Array) and a.ndim and b.ndim):
         return elementwise.multiply(a, b)
     return linear.tensordot(a, b, axes=((a.ndim - 1,), (b.ndim - 1,)))
 
 
 def vdot(a: Any, b: Any, /) -> Any:
-    """Sum products of all elements, the first ones conjugated, as ``numpy.vdot``."""
+    """Return the dot product of flattened arrays, with the first conjugated, as ``numpy.vdot``."""
     first, last = (manipulation.reshape(x, (-1,)) for x in (a, b))
     if first.dtype.kind == "c":
         first = elementwise.conj(first)
@@ -33,8 +33,8 @@ def vdot(a: Any, b: Any, /) -> Any:
 
 
 def outer(a: Any, b: Any, out: Any = None) -> Any:
-    """Multiply all elements of one array by all of another, as ``numpy.outer``."""
-    return into(out, linear.outer(*(manipulation.reshape(x, (-1,)) for x in (a, b))))
+    """Return the outer product of flattened arrays, as ``numpy.outer``."""
+    return write_out(out, linear.outer(*(manipulation.reshape(x, (-1,)) for x in (a, b))))
 
 
 def kron(a: Any, b: Any) -> Any:
@@ -54,14 +54,14 @@ def multi_dot(arrays: Any, *, out: Any = None) -> Any:
         raise InvalidArgument("linalg.multi_dot", "arrays", len(arrays), "at least 2 arrays")
     own = list(arrays)
     while len(own) > 2:
-        # The pair whose common extent is the largest: that extent goes first.
+        # Multiply the pair with the largest common dimension first.
         at = max(range(len(own) - 1), key=lambda n: own[n].shape[-1])
         own[at : at + 2] = [linear.matmul(own[at], own[at + 1])]
-    return into(out, reduce(linear.matmul, own))
+    return write_out(out, reduce(linear.matmul, own))
 
 
 class LstsqResult(NamedTuple):
-    """What ``numpy.linalg.lstsq`` gives; ``rank`` is a number of Python's."""
+    """The result of ``lstsq``. ``rank`` is a Python int."""
 
     solution: Any
     residuals: Any
@@ -70,10 +70,23 @@ class LstsqResult(NamedTuple):
 
 
 def lstsq(a: Any, b: Any, rcond: Any = None) -> tuple[Any, Any, int, Any]:
-    """Solve a least-squares problem by the SVD, as ``numpy.linalg.lstsq``. Waits for the rank.
+    """Solve a least-squares problem with the SVD, as ``numpy.linalg.lstsq``. Waits for the rank.
 
-    Singular values up to ``rcond`` times the largest count as 0, by default up to the precision of
-    float32 times the larger extent.
+    Parameters
+    ----------
+    a : Array
+        The coefficients, of shape [M, N].
+    b : Array
+        The right-hand sides, of shape [M] or [M, K].
+    rcond : float, optional
+        Singular values up to ``rcond`` times the largest one count as 0. The default is the machine
+        epsilon of float32 times the larger of M and N.
+
+    Returns
+    -------
+    LstsqResult
+        The solution, the residuals, the rank of ``a`` and its singular values. There are no
+        residuals, shape [0], unless M > N and ``a`` has the rank N.
     """
     own, other = as_floats(a), as_floats(b)
     if own.ndim != 2:
@@ -117,7 +130,7 @@ def tensorsolve(a: Any, b: Any, axes: Any = None) -> Any:
     shape = a.shape[b.ndim :]
     n = product(shape)
     if n * n != a.size:
-        raise InvalidArgument("linalg.tensorsolve", "a", a, "as many unknowns as equations")
+        raise InvalidArgument("linalg.tensorsolve", "a", a, "have as many unknowns as equations")
     found = equations.solve(manipulation.reshape(a, (n, n)), manipulation.reshape(b, (n,)))
     return manipulation.reshape(found, shape)
 
@@ -132,7 +145,7 @@ def tensorinv(a: Any, ind: int = 2) -> Any:
 
 
 def _observations(m: Any, y: Any, rowvar: bool) -> Any:
-    """A row for each variable."""
+    """Return a matrix with a row for each variable."""
     rows = []
     for x in (m,) if y is None else (m, y):
         own = as_floats(x)

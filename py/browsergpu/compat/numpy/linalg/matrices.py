@@ -1,4 +1,4 @@
-"""NumPy's functions of matrices, with NumPy's names of arguments."""
+"""Matrix functions, with NumPy's parameters."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from browsergpu.arrays.array import Array
-from browsergpu.compat.numpy.operands import into, on_one_device
+from browsergpu.compat.numpy.operands import on_one_device, write_out
 from browsergpu.core.checks import is_several
 from browsergpu.core.errors import InvalidArgument
 from browsergpu.functions import manipulation, statistics
@@ -18,14 +18,17 @@ from browsergpu.functions.linalg import decompositions, equations, linear, norms
 def _svd(
     a: Array, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False
 ) -> Any:
-    """``hermitian`` chooses NumPy's algorithm, and not the result."""
+    """Return the singular value decomposition, as ``numpy.linalg.svd``.
+
+    ``hermitian`` has no effect. It only selects NumPy's algorithm.
+    """
     del hermitian
     if compute_uv:
         return decompositions.svd(a, full_matrices=full_matrices)
     return decompositions.svdvals(a)
 
 
-def _of_triangle(function: Callable[[Array], Any]) -> Callable[..., Any]:
+def _with_uplo(function: Callable[[Array], Any]) -> Callable[..., Any]:
     def call(a: Array, UPLO: str = "L") -> Any:
         if UPLO not in ("L", "U"):
             raise InvalidArgument(function.__name__, "UPLO", UPLO, "'L' or 'U'")
@@ -35,7 +38,10 @@ def _of_triangle(function: Callable[[Array], Any]) -> Callable[..., Any]:
 
 
 def _norm(x: Array, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Array:
-    """Of vectors along one axis, of matrices along two, or without axes of x as it is."""
+    """Return a vector or matrix norm, as ``numpy.linalg.norm``.
+
+    One axis gives vector norms, two axes give matrix norms.
+    """
     if axis is None and (ord is None or x.ndim == 1):
         order = 2 if ord is None else ord
         return norms.vector_norm(x, ord=order, keepdims=keepdims)
@@ -58,16 +64,19 @@ def _trace(
     a: Array, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None, out: Any = None
 ) -> Array:
     moved = manipulation.moveaxis(a, (axis1, axis2), (-2, -1))
-    return into(out, linear.trace(moved, offset=offset, dtype=dtype))
+    return write_out(out, linear.trace(moved, offset=offset, dtype=dtype))
 
 
 def _matrix_rank(A: Array, tol: Any = None, hermitian: bool = False, *, rtol: Any = None) -> Array:
-    """``hermitian`` chooses NumPy's algorithm, and not the result."""
+    """Return the rank of matrices, as ``numpy.linalg.matrix_rank``.
+
+    ``hermitian`` has no effect. It only selects NumPy's algorithm.
+    """
     del hermitian
     if tol is None:
         return norms.matrix_rank(A, rtol=rtol)
     if rtol is not None:
-        raise InvalidArgument("matrix_rank", "rtol", rtol, "None beside tol")
+        raise InvalidArgument("matrix_rank", "rtol", rtol, "None if tol is given")
     least = on_one_device((A, tol))[1]
     values: Any = decompositions.svdvals(A)
     bound = manipulation.expand_dims(least, axis=-1) if isinstance(least, Array) else least
@@ -75,14 +84,17 @@ def _matrix_rank(A: Array, tol: Any = None, hermitian: bool = False, *, rtol: An
 
 
 def _pinv(a: Array, rcond: Any = None, hermitian: bool = False, *, rtol: Any = None) -> Array:
-    """``hermitian`` chooses NumPy's algorithm, and not the result."""
+    """Return the pseudo-inverse of matrices, as ``numpy.linalg.pinv``.
+
+    ``hermitian`` has no effect. It only selects NumPy's algorithm.
+    """
     del hermitian
     if rcond is not None and rtol is not None:
-        raise InvalidArgument("pinv", "rtol", rtol, "None beside rcond")
+        raise InvalidArgument("pinv", "rtol", rtol, "None if rcond is given")
     return norms.pinv(a, rtol=rcond if rtol is None else rtol)
 
 
-#: Functions of one array, and options.
+#: Functions of one array.
 FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.diagonal: _diagonal,
     np.trace: _trace,
@@ -90,9 +102,9 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.linalg.det: equations.det,
     np.linalg.diagonal: linear.diagonal,
     np.linalg.eig: decompositions.eig,
-    np.linalg.eigh: _of_triangle(decompositions.eigh),
+    np.linalg.eigh: _with_uplo(decompositions.eigh),
     np.linalg.eigvals: decompositions.eigvals,
-    np.linalg.eigvalsh: _of_triangle(decompositions.eigvalsh),
+    np.linalg.eigvalsh: _with_uplo(decompositions.eigvalsh),
     np.linalg.inv: equations.inv,
     np.linalg.matmul: linear.matmul,
     np.linalg.matrix_norm: norms.matrix_norm,
@@ -108,8 +120,8 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.linalg.trace: linear.trace,
     np.linalg.vector_norm: norms.vector_norm,
 }
-#: Functions of two arrays, of which one may be NumPy's.
-OF_TWO: dict[Any, Callable[..., Array]] = {
+#: Functions of two arrays. One of them may be a NumPy array.
+BINARY_FUNCTIONS: dict[Any, Callable[..., Array]] = {
     np.cross: lambda a, b, *, axis=-1: linear.cross(a, b, axis=axis),
     np.linalg.cross: linear.cross,
     np.linalg.outer: linear.outer,

@@ -1,4 +1,4 @@
-"""Polynomials by their coefficients, the highest power first."""
+"""Polynomials, given by coefficients with the highest power first."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _coefficients(op: str, name: str, p: Any) -> Array:
     return manipulation.reshape(p, (-1,))
 
 
-def _of_one_length(op: str, a1: Any, a2: Any) -> list[Array]:
+def _same_length(op: str, a1: Any, a2: Any) -> list[Array]:
     given = on_one_device([[x] if isinstance(x, int | float | complex) else x for x in (a1, a2)])
     own = [_coefficients(op, name, x) for name, x in zip(("a1", "a2"), given, strict=True)]
     length = max(x.size for x in own)
@@ -38,25 +38,25 @@ def _of_one_length(op: str, a1: Any, a2: Any) -> list[Array]:
 
 def polyadd(a1: Any, a2: Any) -> Array:
     """Return the sum of two polynomials, as ``numpy.polyadd``."""
-    own, other = _of_one_length("polyadd", a1, a2)
+    own, other = _same_length("polyadd", a1, a2)
     found: Array = own + other
     return found
 
 
 def polysub(a1: Any, a2: Any) -> Array:
     """Return the difference of two polynomials, as ``numpy.polysub``."""
-    own, other = _of_one_length("polysub", a1, a2)
+    own, other = _same_length("polysub", a1, a2)
     found: Array = own - other
     return found
 
 
 def _powers(p: Array) -> Array:
-    """The powers of coefficients plus 1, from the highest on."""
+    """Return the powers of the coefficients plus 1, highest first."""
     return creation.arange(p.size, 0, -1, device=p.device)
 
 
 def polyder(p: Any, m: int = 1) -> Array:
-    """Return the derivative of a polynomial, of order ``m``, as ``numpy.polyder``."""
+    """Return the derivative of order ``m`` of a polynomial, as ``numpy.polyder``."""
     found = _coefficients("polyder", "p", p)
     for _ in range(checks.integer("polyder", "m", m)):
         found = found[:-1] * _powers(found[:-1])
@@ -64,16 +64,16 @@ def polyder(p: Any, m: int = 1) -> Array:
 
 
 def polyint(p: Any, m: int = 1, k: Any = None) -> Array:
-    """Return the integral of a polynomial, of order ``m``, as ``numpy.polyint``.
+    """Integrate a polynomial ``m`` times, as ``numpy.polyint``.
 
     Parameters
     ----------
     p : Array
-        A vector. Of integers the integral is float32.
+        The coefficients, a vector. For integers the result is float32.
     m : int
-        How often to integrate.
+        The number of integrations.
     k : number, or sequence of ``m`` numbers, optional
-        The constants, that of the first integral first. One number stands for all.
+        The integration constants, starting with the first integration. One number is used for all.
     """
     op = "polyint"
     found = _coefficients(op, "p", p)

@@ -1,4 +1,4 @@
-"""NumPy's functions of sequences: convolutions, interpolation, polynomials, windows."""
+"""Convolution, interpolation, integration, polynomials and window functions."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ def _vector(op: str, name: str, x: Any) -> Any:
 
 def convolve(a: Any, v: Any, mode: str = "full") -> Any:
     """Return the discrete convolution of two vectors, as ``numpy.convolve``."""
-    return _convolved("convolve", _vector("convolve", "a", a), _vector("convolve", "v", v), mode)
+    return _convolve("convolve", _vector("convolve", "a", a), _vector("convolve", "v", v), mode)
 
 
 def correlate(a: Any, v: Any, mode: str = "valid") -> Any:
     """Return the cross-correlation of two vectors, as ``numpy.correlate``."""
     own, other = _vector("correlate", "a", a), _vector("correlate", "v", v)
     other = manipulation.flip(elementwise.conj(other) if other.dtype.kind == "c" else other)
-    # NumPy exchanges the vectors where the second is longer, and reverses the result.
-    return _convolved("correlate", own, other, mode, is_reversed=other.size > own.size)
+    # NumPy swaps the vectors if the second is longer, and reverses the result.
+    return _convolve("correlate", own, other, mode, is_reversed=other.size > own.size)
 
 
-def _convolved(op: str, a: Any, v: Any, mode: str, *, is_reversed: bool = False) -> Any:
+def _convolve(op: str, a: Any, v: Any, mode: str, *, is_reversed: bool = False) -> Any:
     if mode not in ("full", "same", "valid"):
         raise InvalidArgument(op, "mode", mode, "'full', 'same' or 'valid'")
     if v.size > a.size:
@@ -60,13 +60,13 @@ def _convolved(op: str, a: Any, v: Any, mode: str, *, is_reversed: bool = False)
 def interp(
     x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None
 ) -> Any:
-    """Interpolate linearly between points of rising ``xp``, as ``numpy.interp``."""
+    """Interpolate linearly between points with increasing ``xp``, as ``numpy.interp``."""
     if period is not None:
         options = {"left": left, "right": right, "period": period}
         return on_host("np.interp", np.interp, (x, xp, fp), options)
     places, values = _vector("interp", "xp", xp), _vector("interp", "fp", fp)
     if places.size != values.size:
-        raise InvalidArgument("interp", "fp", values, f"have {places.size} elements, as xp has")
+        raise InvalidArgument("interp", "fp", values, f"have {places.size} elements, like xp")
     own, at = as_floats(x), as_floats(places)
     values = as_floats(values)
     n = at.size
@@ -103,7 +103,7 @@ def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
 
 
 def unwrap(p: Any, discont: Any = None, axis: int = -1, *, period: Any = 2 * np.pi) -> Any:
-    """Take jumps of more than half a period away, as ``numpy.unwrap``."""
+    """Remove jumps of more than half a period, as ``numpy.unwrap``."""
     own = as_floats(p)
     at = shapes.axis("unwrap", "axis", axis, own.ndim)
     step = sorting.diff(own, axis=at)
@@ -119,7 +119,7 @@ def unwrap(p: Any, discont: Any = None, axis: int = -1, *, period: Any = 2 * np.
 
 
 def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
-    """Return the differences of neighbours of the flattened array, as ``numpy.ediff1d``."""
+    """Return the differences of consecutive elements of a flattened array, as ``numpy.ediff1d``."""
     flat = manipulation.reshape(ary, (-1,))
     parts = [flat[1:] - flat[:-1]]
     for value, place in ((to_begin, 0), (to_end, len(parts) + 1)):
@@ -144,7 +144,7 @@ def polyfit(
     x: Any, y: Any, deg: int, rcond: Any = None, full: bool = False, w: Any = None,
     cov: Any = False,
 ) -> Any:  # fmt: skip
-    """Fit a polynomial by least squares, as ``numpy.polyfit``, in float32. Waits."""
+    """Fit a polynomial by least squares in float32, as ``numpy.polyfit``. Waits for the GPU."""
     count = checks.integer("polyfit", "deg", deg) + 1
     if cov:
         options = {"rcond": rcond, "full": full, "w": w, "cov": cov}
@@ -167,17 +167,17 @@ def polyfit(
     return (found, residuals, rank, s, least) if full else found
 
 
-def _points(M: int, of: Callable[[int], Any]) -> Any:
-    """A window of M points, of which there are formulas from 2 on; one alone is 1."""
+def _window_of(M: int, of: Callable[[int], Any]) -> Any:
+    """Return a window of M points. The formulas need 2 points; a single one is 1."""
     count = int(M)
     return of(count) if count > 1 else creation.ones((max(count, 0),))
 
 
 def _window(name: str, of: Callable[[Any, int], Any]) -> Callable[..., Any]:
     def call(M: int) -> Any:
-        return _points(M, lambda n: of(creation.arange(1 - n, n, 2, dtype="float32"), n))
+        return _window_of(M, lambda n: of(creation.arange(1 - n, n, 2, dtype="float32"), n))
 
-    call.__doc__ = f"Return a window of M points, as ``numpy.{name}``: float32."
+    call.__doc__ = f"Return a float32 window of M points, as ``numpy.{name}``."
     return call
 
 
@@ -199,7 +199,7 @@ def _hanning(n: Any, M: int) -> Any:
 
 
 def kaiser(M: int, beta: float) -> Any:
-    """Return the Kaiser window of M points, as ``numpy.kaiser``: float32."""
+    """Return the float32 Kaiser window of M points, as ``numpy.kaiser``."""
 
     def of(count: int) -> Any:
         n: Any = creation.arange(count, dtype="float32")
@@ -207,11 +207,11 @@ def kaiser(M: int, beta: float) -> Any:
         inside = elementwise.maximum(1 - ((n - alpha) / alpha) ** 2.0, 0.0)
         return i0(beta * elementwise.sqrt(inside)) / float(np.i0(float(beta)))
 
-    return _points(M, of)
+    return _window_of(M, of)
 
 
-#: Functions of no arrays, by their names.
-MAKING: dict[str, Callable[..., Any]] = {
+#: Functions without array arguments, by name.
+CREATORS: dict[str, Callable[..., Any]] = {
     "bartlett": _window("bartlett", _bartlett),
     "blackman": _window("blackman", _blackman),
     "hamming": _window("hamming", _hamming),

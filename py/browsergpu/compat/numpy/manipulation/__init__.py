@@ -1,1 +1,1 @@
-"""Shapes, axes, indices and parts, with NumPy's arguments."""
+"""Array manipulation and indexing, with NumPy's parameters."""

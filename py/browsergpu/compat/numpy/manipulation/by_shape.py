@@ -1,4 +1,4 @@
-"""NumPy's functions that look at shapes, axes and memory, and few small products."""
+"""NumPy's functions of shapes, axes and memory, and small products."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from browsergpu.functions.linalg import linear
 
 
 def apply_over_axes(func: Callable[..., Any], a: Array, axes: Any) -> Any:
-    """Call a function with one axis after the other, as ``numpy.apply_over_axes``."""
+    """Apply a function over each axis in turn, as ``numpy.apply_over_axes``."""
     op = "apply_over_axes"
     found: Any = a
     for axis in axes if checks.is_several(axes) else (axes,):
@@ -27,15 +27,15 @@ def apply_over_axes(func: Callable[..., Any], a: Array, axes: Any) -> Any:
         if found.ndim != before.ndim:
             found = manipulation.expand_dims(found, axis=at)
         if found.ndim != before.ndim:
-            expected = "a function whose results have an axis less, or as many"
+            expected = "a function whose results have as many axes, or one less"
             raise InvalidArgument(op, "func", func, expected)
     return found
 
 
 def real_if_close(a: Array, tol: Any = 100) -> Array:
-    """Return the real parts where all imaginary parts are about 0, as ``numpy.real_if_close``.
+    """Return the real parts if all imaginary parts are close to 0, as ``numpy.real_if_close``.
 
-    ``tol`` counts in float32's epsilon. Waits for complex numbers.
+    ``tol`` is a multiple of the machine epsilon of float32. Waits for complex arrays.
     """
     if a.dtype.kind != "c":
         return a
@@ -44,7 +44,7 @@ def real_if_close(a: Array, tol: Any = 100) -> Array:
     return a.real if bool(statistics.all(elementwise.abs(a.imag) < limit)) else a
 
 
-def _of_triangle(name: str, indices: Callable[..., Any]) -> Callable[..., Any]:
+def _triangle_indices_function(name: str, indices: Callable[..., Any]) -> Callable[..., Any]:
     def call(arr: Array, k: int = 0) -> tuple[Array, ...]:
         if arr.ndim != 2:
             raise InvalidArgument(name, "arr", arr, "have two axes")
@@ -67,12 +67,12 @@ def diag_indices_from(arr: Array) -> tuple[Array, ...]:
 
 
 def may_share_memory(a: Any, b: Any, max_work: Any = 0) -> bool:
-    """Tell whether one array is a view in the other's memory, as ``numpy.may_share_memory``.
+    """Return whether the memory bounds of two arrays overlap, as ``numpy.may_share_memory``.
 
-    Like NumPy's by default, it compares the bounds of both. Another ``max_work`` is refused.
+    Only ``max_work=0``, NumPy's default, is supported.
     """
     if checks.integer("may_share_memory", "max_work", max_work, -1):
-        raise InvalidArgument("may_share_memory", "max_work", max_work, "0: compare bounds")
+        raise InvalidArgument("may_share_memory", "max_work", max_work, "0, to compare bounds")
     if not (isinstance(a, Array) and isinstance(b, Array)) or not (a.size and b.size):
         return False
     if a is b:
@@ -84,7 +84,7 @@ def may_share_memory(a: Any, b: Any, max_work: Any = 0) -> bool:
 
 
 def _span(x: Array) -> tuple[int, int]:
-    """The bytes that an array lies in, counted in its memory."""
+    """Return the first and the end byte of an array in its memory."""
     shape, steps, offset = place_of(x)
     ways = [(extent - 1) * step for extent, step in zip(shape, steps, strict=True)]
     begin = offset + sum(way for way in ways if way < 0)
@@ -93,7 +93,7 @@ def _span(x: Array) -> tuple[int, int]:
 
 
 def _heaviside(x1: Any, x2: Any, /) -> Array:
-    """0 below 0, 1 above it, and x2 at it."""
+    """Return 0 for x1 < 0, x2 for x1 = 0, and 1 for x1 > 0, as ``numpy.heaviside``."""
     own, other = as_floats(x1), as_floats(x2)
     if not isinstance(own, Array):
         own = creation.asarray(own, dtype=other.dtype, device=other.device)
@@ -105,14 +105,14 @@ def _heaviside(x1: Any, x2: Any, /) -> Array:
 
 
 def _matvec(x1: Array, x2: Array, /) -> Array:
-    """Products of matrices and vectors."""
+    """Return matrix-vector products, as ``numpy.matvec``."""
     _core("matvec", x1, 2, x2, 1)
     found: Array = linear.matmul(x1, x2[..., None])[..., 0]
     return found
 
 
 def _vecmat(x1: Array, x2: Array, /) -> Array:
-    """Products of conjugate vectors and matrices."""
+    """Return products of conjugated vectors and matrices, as ``numpy.vecmat``."""
     _core("vecmat", x1, 1, x2, 2)
     own = elementwise.conj(x1) if x1.dtype.kind == "c" else x1
     found: Array = linear.matmul(own[..., None, :], x2)[..., 0, :]
@@ -126,7 +126,7 @@ def _core(op: str, x1: Any, first: int, x2: Any, second: int) -> None:
 
 
 UFUNCS: dict[Any, Callable[..., Any]] = {np.heaviside: _heaviside}
-# NumPy has these two since 2.2.
+# New in NumPy 2.2.
 for _name, _own in (("matvec", _matvec), ("vecmat", _vecmat)):
     if hasattr(np, _name):
         UFUNCS[getattr(np, _name)] = _own
@@ -135,6 +135,6 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.diag_indices_from: diag_indices_from,
     np.may_share_memory: may_share_memory,
     np.real_if_close: real_if_close,
-    np.tril_indices_from: _of_triangle("tril_indices_from", np.tril_indices),
-    np.triu_indices_from: _of_triangle("triu_indices_from", np.triu_indices),
+    np.tril_indices_from: _triangle_indices_function("tril_indices_from", np.tril_indices),
+    np.triu_indices_from: _triangle_indices_function("triu_indices_from", np.triu_indices),
 }

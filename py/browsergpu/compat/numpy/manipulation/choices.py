@@ -1,4 +1,4 @@
-"""Elements chosen from several arrays."""
+"""Selection of elements from several arrays: ``choose``, ``select``, ``piecewise``."""
 
 from __future__ import annotations
 
@@ -9,21 +9,24 @@ import numpy as np
 
 from browsergpu.arrays import reduce
 from browsergpu.arrays.array import Array
-from browsergpu.compat.numpy.operands import into, on_one_device, parts_of
+from browsergpu.compat.numpy.operands import on_one_device, subarrays, write_out
 from browsergpu.core.errors import InvalidArgument, InvalidType
 from browsergpu.core.showing import Description
 from browsergpu.functions import creation, elementwise
 
 
 def _choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Array:
-    """With "raise", indices outside count as the nearest: those on the GPU are not checked."""
+    """Construct an array from a list of choices, as ``numpy.choose``.
+
+    Indices are not checked. With mode "raise", indices out of range are clipped.
+    """
     op = "choose"
     if mode not in ("raise", "wrap", "clip"):
         raise InvalidArgument(op, "mode", mode, "'raise', 'wrap' or 'clip'")
     given = a if isinstance(a, Array) else np.asarray(a)
-    index, *parts = on_one_device((given, *parts_of(choices)))
+    index, *parts = on_one_device((given, *subarrays(choices)))
     if not parts:
-        raise InvalidArgument(op, "choices", choices, "have one array at least")
+        raise InvalidArgument(op, "choices", choices, "have at least one array")
     if index.dtype.kind not in "iub":
         raise InvalidType(op, "a", index.dtype, "integers")
     number = index.astype(np.int32) if index.dtype.kind == "b" else index
@@ -33,7 +36,7 @@ def _choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Array
     found = elementwise.where(number < len(parts), parts[-1], parts[-1])
     for n in reversed(range(len(parts) - 1)):
         found = elementwise.where(number <= n, parts[n], found)
-    return into(out, found)
+    return write_out(out, found)
 
 
 def _select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0) -> Array:
@@ -51,7 +54,10 @@ def _select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0
 
 
 def _piecewise(x: Array, condlist: Any, funclist: Sequence[Any], *args: Any, **kw: Any) -> Array:
-    """Functions are given the elements where their condition is true, and wait for their number."""
+    """Evaluate a piecewise function, as ``numpy.piecewise``.
+
+    Each function gets the elements that meet its condition. This waits for their number.
+    """
     op = "piecewise"
     is_one = hasattr(condlist, "shape") and condlist.ndim == x.ndim
     given = on_one_device((x, condlist) if is_one else (x, *condlist))[1:]

@@ -1,4 +1,4 @@
-"""NumPy's functions that join, split, insert, delete and turn."""
+"""NumPy's functions that join, split, insert, delete, resize, rotate and flip."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from browsergpu.arrays.array import Array
 from browsergpu.compat.numpy.coercion import operand
 from browsergpu.compat.numpy.fallback import to_host
-from browsergpu.compat.numpy.operands import flattened, into, on_one_device, refuse
+from browsergpu.compat.numpy.operands import flattened, on_one_device, refuse, write_out
 from browsergpu.core import checks, shapes
 from browsergpu.core.errors import InvalidArgument
 from browsergpu.functions import creation, manipulation, meta
@@ -21,7 +21,7 @@ def concatenate(
     arrays: Any, axis: int | None = 0, out: Any = None, *, dtype: Any = None,
     casting: str = "same_kind",
 ) -> Any:  # fmt: skip
-    """Join arrays along an axis that they have, as ``numpy.concatenate``."""
+    """Join arrays along an existing axis, as ``numpy.concatenate``."""
     if not len(arrays):
         raise InvalidArgument("concatenate", "arrays", arrays, "at least one array")
     parts = on_one_device(tuple(arrays))
@@ -31,10 +31,10 @@ def concatenate(
         refuse("concatenate", casting=casting)
     if dtype is not None:
         parts = [x.astype(dtype, copy=False) for x in parts]
-    return into(out, manipulation.concat(parts, axis=axis))
+    return write_out(out, manipulation.concat(parts, axis=axis))
 
 
-def _stacked(op: str, tup: Any, dtype: Any, casting: str, shape: Callable[[Any], Any]) -> list[Any]:
+def _prepare(op: str, tup: Any, dtype: Any, casting: str, shape: Callable[[Any], Any]) -> list[Any]:
     if casting != "same_kind":
         refuse(op, casting=casting)
     if not len(tup):
@@ -44,44 +44,44 @@ def _stacked(op: str, tup: Any, dtype: Any, casting: str, shape: Callable[[Any],
 
 
 def vstack(tup: Any, *, dtype: Any = None, casting: str = "same_kind") -> Array:
-    """Join arrays along the first axis; vectors are rows, as ``numpy.vstack``."""
-    return manipulation.concat(_stacked("vstack", tup, dtype, casting, _of_2_axes), axis=0)
+    """Join arrays along the first axis, vectors as rows, as ``numpy.vstack``."""
+    return manipulation.concat(_prepare("vstack", tup, dtype, casting, _at_least_2d), axis=0)
 
 
 def hstack(tup: Any, *, dtype: Any = None, casting: str = "same_kind") -> Array:
     """Join arrays along the second axis, vectors along the first, as ``numpy.hstack``."""
-    parts = _stacked("hstack", tup, dtype, casting, lambda x: x if x.ndim else x.reshape((1,)))
+    parts = _prepare("hstack", tup, dtype, casting, lambda x: x if x.ndim else x.reshape((1,)))
     return manipulation.concat(parts, axis=0 if parts[0].ndim == 1 else 1)
 
 
 def dstack(tup: Any) -> Array:
     """Join arrays along the third axis, as ``numpy.dstack``."""
-    return manipulation.concat(_stacked("dstack", tup, None, "same_kind", _of_3_axes), axis=2)
+    return manipulation.concat(_prepare("dstack", tup, None, "same_kind", _at_least_3d), axis=2)
 
 
 def column_stack(tup: Any) -> Array:
-    """Join arrays along the second axis; vectors are columns, as ``numpy.column_stack``."""
+    """Join arrays along the second axis, vectors as columns, as ``numpy.column_stack``."""
 
     def column(x: Any) -> Any:
         return x if x.ndim > 1 else x.reshape((-1, 1))
 
-    return manipulation.concat(_stacked("column_stack", tup, None, "same_kind", column), axis=1)
+    return manipulation.concat(_prepare("column_stack", tup, None, "same_kind", column), axis=1)
 
 
 def stack(
     arrays: Any, axis: int = 0, out: Any = None, *, dtype: Any = None, casting: str = "same_kind"
 ) -> Any:
-    """Join arrays of one shape along a new axis, as ``numpy.stack``."""
-    parts = _stacked("stack", arrays, dtype, casting, lambda x: x)
-    return into(out, manipulation.stack(parts, axis=axis))
+    """Join arrays of the same shape along a new axis, as ``numpy.stack``."""
+    parts = _prepare("stack", arrays, dtype, casting, lambda x: x)
+    return write_out(out, manipulation.stack(parts, axis=axis))
 
 
 def block(arrays: Any) -> Any:
-    """Return an array of nested lists of blocks, as ``numpy.block``."""
+    """Assemble an array from nested lists of blocks, as ``numpy.block``."""
     depth = _depth(arrays)
     ranks: list[int] = []
-    _each(arrays, lambda x: ranks.append(np.ndim(x) if not isinstance(x, Array) else x.ndim))
-    return _joined(arrays, depth, max([depth, *ranks]))
+    _for_each(arrays, lambda x: ranks.append(np.ndim(x) if not isinstance(x, Array) else x.ndim))
+    return _join(arrays, depth, max([depth, *ranks]))
 
 
 def _depth(value: Any) -> int:
@@ -89,64 +89,64 @@ def _depth(value: Any) -> int:
         return 0
     depths = {_depth(x) for x in value}
     if len(depths) != 1:
-        raise InvalidArgument("block", "arrays", value, "lists nested to one depth, none empty")
+        raise InvalidArgument("block", "arrays", value, "nonempty lists of the same depth")
     return 1 + depths.pop()
 
 
-def _each(value: Any, call: Callable[[Any], Any]) -> None:
+def _for_each(value: Any, call: Callable[[Any], Any]) -> None:
     if isinstance(value, list):
         for x in value:
-            _each(x, call)
+            _for_each(x, call)
     else:
         call(value)
 
 
-def _joined(value: Any, depth: int, rank: int) -> Any:
+def _join(value: Any, depth: int, rank: int) -> Any:
     if not isinstance(value, list):
         own = operand(value)
         return own.reshape((1,) * (rank - own.ndim) + own.shape) if own.ndim < rank else own
-    return concatenate([_joined(x, depth - 1, rank) for x in value], axis=-depth)
+    return concatenate([_join(x, depth - 1, rank) for x in value], axis=-depth)
 
 
 def append(arr: Any, values: Any, axis: int | None = None) -> Any:
-    """Return an array with values after its own, as ``numpy.append``."""
+    """Append values to the end of an array, as ``numpy.append``."""
     first, last = on_one_device((arr, values))
     if axis is None:
         return manipulation.concat([flattened(operand(first)), flattened(operand(last))])
     return manipulation.concat([first, last], axis=axis)
 
 
-def _keys(obj: Any) -> Any:
-    """Indices on the host: they say the result's shape. Waits for those on the GPU."""
+def _host_indices(obj: Any) -> Any:
+    """Read indices to the host, because the shape of the result depends on them."""
     return to_host(obj)
 
 
-def _line(op: str, arr: Any, axis: int | None) -> tuple[Any, int]:
+def _flat_or_axis(op: str, arr: Any, axis: int | None) -> tuple[Any, int]:
     if axis is None:
         return flattened(arr), 0
     return arr, shapes.axis(op, "axis", axis, arr.ndim)
 
 
-def _taken(own: Any, places: np.ndarray, axis: int) -> Any:
+def _take(own: Any, places: np.ndarray, axis: int) -> Any:
     at = creation.asarray(places.astype(np.int32), device=own.device)
     return manipulation.take(own, at, axis=axis)
 
 
 def delete(arr: Any, obj: Any, axis: int | None = None) -> Any:
-    """Return an array without some of its parts, as ``numpy.delete``."""
-    own, at = _line("delete", arr, axis)
-    kept = np.delete(np.arange(own.shape[at]), _keys(obj))
-    return _taken(own, kept, at)
+    """Return an array without the parts at indices, as ``numpy.delete``."""
+    own, at = _flat_or_axis("delete", arr, axis)
+    kept = np.delete(np.arange(own.shape[at]), _host_indices(obj))
+    return _take(own, kept, at)
 
 
 def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Any:
-    """Return an array with values before some of its parts, as ``numpy.insert``."""
-    own, at = _line("insert", arr, axis)
-    keys = _keys(obj)
+    """Insert values before indices, as ``numpy.insert``."""
+    own, at = _flat_or_axis("insert", arr, axis)
+    keys = _host_indices(obj)
     n, host = own.shape[at], np.asarray(0 if isinstance(keys, slice) else keys)
     new = creation.asarray(operand(values), device=own.device).astype(own.dtype, copy=False)
     if not isinstance(keys, slice) and host.ndim == 0:
-        # One index: all values go before it, along the axis.
+        # A single index: all values are inserted before it.
         if new.ndim < own.ndim:
             new = manipulation.reshape(new, (1,) * (own.ndim - new.ndim) + new.shape)
         new = manipulation.moveaxis(new, 0, at)
@@ -157,7 +157,7 @@ def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Any:
         order = np.insert(np.arange(n), keys, n + np.arange(count))
     shape = (*own.shape[:at], count, *own.shape[at + 1 :])
     both = manipulation.concat([own, manipulation.broadcast_to(new, shape)], axis=at)
-    return _taken(both, order, at)
+    return _take(both, order, at)
 
 
 def _count(keys: np.ndarray) -> int:
@@ -165,7 +165,7 @@ def _count(keys: np.ndarray) -> int:
 
 
 def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
-    """Split an array into views, not all of one size, as ``numpy.array_split``."""
+    """Split an array into views, whose sizes may differ, as ``numpy.array_split``."""
     at = shapes.axis("array_split", "axis", axis, ary.ndim)
     n = ary.shape[at]
     if isinstance(indices_or_sections, int | np.integer):
@@ -188,7 +188,7 @@ def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
     return array_split(ary, indices_or_sections, axis)
 
 
-def _along(name: str, least: int, axis: Callable[[Any], int]) -> Callable[..., Any]:
+def _split_function(name: str, least: int, axis: Callable[[Any], int]) -> Callable[..., Any]:
     def call(ary: Any, indices_or_sections: Any) -> list[Any]:
         if ary.ndim < least:
             raise InvalidArgument(name, "ary", ary, f"have at least {least} axes")
@@ -198,27 +198,27 @@ def _along(name: str, least: int, axis: Callable[[Any], int]) -> Callable[..., A
     return call
 
 
-def _of_2_axes(x: Any) -> Any:
+def _at_least_2d(x: Any) -> Any:
     return x if x.ndim > 1 else x.reshape((1, -1))
 
 
-def _of_3_axes(x: Any) -> Any:
+def _at_least_3d(x: Any) -> Any:
     if x.ndim < 2:
         return x.reshape((1, -1, 1))
     return x if x.ndim > 2 else x.reshape((*x.shape, 1))
 
 
-def _at_least(name: str, change: Callable[[Any], Any]) -> Callable[..., Any]:
+def _at_least_function(name: str, change: Callable[[Any], Any]) -> Callable[..., Any]:
     def call(*arys: Any) -> Any:
         found = tuple(change(operand(x)) for x in arys)
         return found[0] if len(found) == 1 else found
 
-    call.__doc__ = f"Return views with axes of one index more, as ``numpy.{name}``."
+    call.__doc__ = f"Return views with {name[-2]} or more axes, as ``numpy.{name}``."
     return call
 
 
 def resize(a: Any, new_shape: Any) -> Any:
-    """Return the elements repeated to another shape, as ``numpy.resize``."""
+    """Return an array of another shape, with repeated elements if larger, as ``numpy.resize``."""
     shape = tuple(new_shape) if checks.is_several(new_shape) else (new_shape,)
     checks.dimensions("resize", "new_shape", shape)
     size = checks.product(shape)
@@ -231,7 +231,7 @@ def resize(a: Any, new_shape: Any) -> Any:
 
 
 def rot90(m: Any, k: int = 1, axes: Any = (0, 1)) -> Any:
-    """Turn an array by 90 degrees in the plane of two axes, as ``numpy.rot90``."""
+    """Rotate an array by 90 degrees in the plane of two axes, as ``numpy.rot90``."""
     first, last = (shapes.axis("rot90", "axes", n, m.ndim) for n in axes)
     if first == last:
         raise InvalidArgument("rot90", "axes", axes, "two different axes")
@@ -247,18 +247,18 @@ def rot90(m: Any, k: int = 1, axes: Any = (0, 1)) -> Any:
     return manipulation.flip(manipulation.permute_dims(m, tuple(order)), axis=last)
 
 
-def _flipped(name: str, least: int, axis: int) -> Callable[..., Any]:
+def _flip_function(name: str, least: int, axis: int) -> Callable[..., Any]:
     def call(m: Any) -> Any:
         if m.ndim < least:
             raise InvalidArgument(name, "m", m, f"have at least {least} axes")
         return manipulation.flip(m, axis=axis)
 
-    call.__doc__ = f"Return an array in reverse along axis {axis}, as ``numpy.{name}``."
+    call.__doc__ = f"Reverse an array along axis {axis}, as ``numpy.{name}``."
     return call
 
 
 def rollaxis(a: Any, axis: int, start: int = 0) -> Any:
-    """Return a view with an axis moved back to a place, as ``numpy.rollaxis``."""
+    """Return a view with an axis moved before another position, as ``numpy.rollaxis``."""
     own = shapes.axis("rollaxis", "axis", axis, a.ndim)
     if not -a.ndim <= start <= a.ndim:
         raise InvalidArgument("rollaxis", "start", start, f"from {-a.ndim} to {a.ndim}")
@@ -269,18 +269,18 @@ def rollaxis(a: Any, axis: int, start: int = 0) -> Any:
 FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.append: append,
     np.array_split: array_split,
-    np.atleast_1d: _at_least("atleast_1d", lambda x: x if x.ndim else x.reshape((1,))),
-    np.atleast_2d: _at_least("atleast_2d", _of_2_axes),
-    np.atleast_3d: _at_least("atleast_3d", _of_3_axes),
+    np.atleast_1d: _at_least_function("atleast_1d", lambda x: x if x.ndim else x.reshape((1,))),
+    np.atleast_2d: _at_least_function("atleast_2d", _at_least_2d),
+    np.atleast_3d: _at_least_function("atleast_3d", _at_least_3d),
     np.block: block,
     np.column_stack: column_stack,
     np.concatenate: concatenate,
     np.delete: delete,
-    np.dsplit: _along("dsplit", 3, lambda _x: 2),
+    np.dsplit: _split_function("dsplit", 3, lambda _x: 2),
     np.dstack: dstack,
-    np.fliplr: _flipped("fliplr", 2, 1),
-    np.flipud: _flipped("flipud", 1, 0),
-    np.hsplit: _along("hsplit", 1, lambda x: 0 if x.ndim == 1 else 1),
+    np.fliplr: _flip_function("fliplr", 2, 1),
+    np.flipud: _flip_function("flipud", 1, 0),
+    np.hsplit: _split_function("hsplit", 1, lambda x: 0 if x.ndim == 1 else 1),
     np.hstack: hstack,
     np.insert: insert,
     np.resize: resize,
@@ -289,6 +289,6 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.split: split,
     np.stack: stack,
     np.unstack: lambda x, /, *, axis=0: manipulation.unstack(x, axis=axis),
-    np.vsplit: _along("vsplit", 2, lambda _x: 0),
+    np.vsplit: _split_function("vsplit", 2, lambda _x: 0),
     np.vstack: vstack,
 }

@@ -1,4 +1,4 @@
-"""NumPy's functions that write into their first argument."""
+"""NumPy's functions that change their first argument in place."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from browsergpu.functions import creation, elementwise, manipulation
 
 def _target(op: str, name: str, a: Any) -> Array:
     if not isinstance(a, Array):
-        raise InvalidType(op, name, a, "an array on the GPU, as it is written")
+        raise InvalidType(op, name, a, "an array on the GPU")
     return a
 
 
@@ -26,12 +26,12 @@ def _values(own: Array, v: Any) -> Any:
 
 
 def copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) -> None:
-    """Copy values into an array, where a mask is true, as ``numpy.copyto``."""
+    """Copy values to an array where a mask is True, as ``numpy.copyto``."""
     own = _target("copyto", "dst", dst)
     new = _values(own, src)
     is_number = isinstance(src, bool | int | float | complex)
     if not is_number and not np.can_cast(new.dtype, own.dtype, casting):  # type: ignore[arg-type]
-        expected = f"of a dtype that {casting!r} casts to {own.dtype}"
+        expected = f"of a dtype that casting={casting!r} allows for {own.dtype}"
         raise InvalidType("copyto", "src", new.dtype, expected)
     if where is True:
         own[...] = new.astype(own.dtype, copy=False)
@@ -49,10 +49,10 @@ def put(a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
     if not count:
         return
     new = manipulation.reshape(resize(_values(own, v), (count,)), at.shape)
-    own[_unravelled(at, own.shape)] = new.astype(own.dtype, copy=False)
+    own[_unravel(at, own.shape)] = new.astype(own.dtype, copy=False)
 
 
-def _unravelled(at: Any, shape: tuple[int, ...]) -> Any:
+def _unravel(at: Any, shape: tuple[int, ...]) -> Any:
     if not isinstance(at, Array):
         at = np.where(at < 0, at + int(np.prod(shape)), at)
         return np.unravel_index(at, shape)
@@ -65,11 +65,11 @@ def _unravelled(at: Any, shape: tuple[int, ...]) -> Any:
 
 
 def place(arr: Any, mask: Any, vals: Any) -> None:
-    """Replace the elements where a mask is true by values in turn, as ``numpy.place``. Waits."""
+    """Assign values in order where a mask is True, as ``numpy.place``. Waits for the GPU."""
     own = _target("place", "arr", arr)
     chosen = on_one_device((mask, own))[0] != 0
     if chosen.shape != own.shape:
-        raise InvalidArgument("place", "mask", mask, f"of shape {own.shape}, as arr is")
+        raise InvalidArgument("place", "mask", mask, f"of shape {own.shape}, the shape of arr")
     count = int(chosen.sum())
     if count:
         new = manipulation.reshape(_values(own, vals), (-1,))
@@ -79,7 +79,7 @@ def place(arr: Any, mask: Any, vals: Any) -> None:
 
 
 def putmask(a: Any, mask: Any, values: Any) -> None:
-    """Replace elements where a mask is true by those at the same place, as ``numpy.putmask``."""
+    """Assign the values at the same positions where a mask is True, as ``numpy.putmask``."""
     own = _target("putmask", "a", a)
     new = _values(own, values)
     if new.shape != own.shape:
@@ -89,7 +89,7 @@ def putmask(a: Any, mask: Any, values: Any) -> None:
 
 
 def put_along_axis(arr: Any, indices: Any, values: Any, axis: int | None) -> None:
-    """Put values at indices along an axis, as ``numpy.put_along_axis``."""
+    """Assign values at indices along an axis, as ``numpy.put_along_axis``."""
     own = _target("put_along_axis", "arr", arr)
     at = _values(own, indices)
     if axis is None:
@@ -111,7 +111,7 @@ def fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
     if own.ndim < 2:
         raise InvalidArgument("fill_diagonal", "a", own, "have at least 2 axes")
     if own.ndim > 2 and len(set(own.shape)) > 1:
-        raise InvalidArgument("fill_diagonal", "a", own, "have axes of one length")
+        raise InvalidArgument("fill_diagonal", "a", own, "have axes of the same length")
     rows, columns = own.shape[:2]
     if own.ndim == 2 and wrap and rows > columns:
         key = np.unravel_index(np.arange(0, own.size, columns + 1), own.shape)

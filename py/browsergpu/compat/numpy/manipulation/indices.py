@@ -1,4 +1,4 @@
-"""Indices of elements, and elements by their indices."""
+"""Index computations and views by strides, with NumPy's parameters."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from browsergpu.arrays.views.aliases import alias
 from browsergpu.arrays.views.strided import strides_of, view
 from browsergpu.compat.numpy.coercion import operand
 from browsergpu.compat.numpy.operands import indices_by_mode, on_one_device, refuse
-from browsergpu.compat.numpy.statistics.edges import edges_at_most
+from browsergpu.compat.numpy.statistics.edges import count_edges_at_most
 from browsergpu.core import checks, shapes
 from browsergpu.core.errors import InvalidArgument, InvalidType
 from browsergpu.core.showing import Description
@@ -28,13 +28,13 @@ _MOST = (1 << 31) - 1
 def _dimensions(op: str, name: str, given: Any) -> tuple[int, ...]:
     extents = checks.dimensions(op, name, given)
     if prod(extents) > _MOST:
-        expected = f"have at most {_MOST} elements, as arrays on the GPU have"
+        expected = f"have at most {_MOST} elements, the limit of arrays on the GPU"
         raise InvalidArgument(op, name, extents, expected)
     return extents
 
 
 def _order(op: str, order: str, items: Sequence[Any]) -> Sequence[Any]:
-    """What belongs to axes, the axis that changes fastest last."""
+    """Return items of axes in memory order, with the fastest axis last."""
     if order not in ("C", "F"):
         raise InvalidArgument(op, "order", order, "'C' or 'F'")
     return items if order == "C" else items[::-1]
@@ -47,7 +47,10 @@ def _integers(op: str, name: str, x: Any) -> Any:
 
 
 def _unravel_index(indices: Array, shape: Any, order: str = "C") -> tuple[Array, ...]:
-    """A number gives numbers. Indices on the GPU are not checked."""
+    """Convert flat indices to a tuple of coordinates, as ``numpy.unravel_index``.
+
+    A Python number gives numbers. Indices on the GPU are not checked.
+    """
     op = "unravel_index"
     if isinstance(indices, int | np.integer):
         return np.unravel_index(indices, shape, order)
@@ -60,7 +63,10 @@ def _unravel_index(indices: Array, shape: Any, order: str = "C") -> tuple[Array,
 
 
 def _ravel_multi_index(multi_index: Any, dims: Any, mode: Any = "raise", order: str = "C") -> Array:
-    """With "raise", indices on the GPU are not checked."""
+    """Convert coordinates to flat indices, as ``numpy.ravel_multi_index``.
+
+    With mode "raise", indices on the GPU are not checked.
+    """
     op = "ravel_multi_index"
     extents = _dimensions(op, "dims", dims)
     modes = (mode,) * len(extents) if isinstance(mode, str) else tuple(mode)
@@ -77,28 +83,30 @@ def _ravel_multi_index(multi_index: Any, dims: Any, mode: Any = "raise", order: 
     found: Any = 0
     steps = zip(indices, extents, modes, strict=True)
     for index, extent, one in _order(op, order, list(steps)):
-        found = found * extent + _inside(op, _integers(op, "multi_index", index), extent, one)
+        found = found * extent + _checked_index(
+            op, _integers(op, "multi_index", index), extent, one
+        )
     return sorting.as_indices(found) if isinstance(found, Array) else found
 
 
 def _without_values(op: str, multi_index: Array) -> Array:
-    """The index that those along the first axis of an array would come to."""
+    """Return a result of the right shape and dtype for a meta array."""
     _integers(op, "multi_index", multi_index)
     return sorting.as_indices(multi_index.sum(axis=0))
 
 
-def _inside(op: str, index: Any, extent: int, mode: str) -> Any:
+def _checked_index(op: str, index: Any, extent: int, mode: str) -> Any:
     if mode == "raise" and not isinstance(index, Array) and not 0 <= index < extent:
         raise InvalidArgument(op, "multi_index", index, f"an index from 0 to {extent - 1}")
     return indices_by_mode(op, index, extent, mode)
 
 
 def _diag(v: Array, k: int = 0) -> Array:
-    """Of a vector the matrix with it on a diagonal, of a matrix a view of that diagonal."""
+    """Return a matrix with a diagonal, or a view of a matrix's diagonal, as ``numpy.diag``."""
     if v.ndim == 2:
         return linear.diagonal(v, offset=k)
     if v.ndim != 1:
-        raise InvalidArgument("diag", "v", v, "have one axis or two")
+        raise InvalidArgument("diag", "v", v, "have one or two axes")
     n = v.size + abs(k)
     elements = creation.zeros((n * n,), dtype=v.dtype, device=v.device)
     begin = k if k > 0 else -k * n
@@ -107,14 +115,14 @@ def _diag(v: Array, k: int = 0) -> Array:
 
 
 def _argwhere(a: Array) -> Array:
-    """Waits for the number of the elements that are not 0."""
+    """Return the indices of nonzero elements as rows, as ``numpy.argwhere``. Waits for the GPU."""
     if not a.ndim:
         return _argwhere(manipulation.reshape(a, (1,)))[:, :0]
     return manipulation.stack(sorting.nonzero(a), axis=1)
 
 
 def _flatnonzero(a: Array) -> Array:
-    """Waits for the number of the elements that are not 0."""
+    """Return the flat indices of nonzero elements, as ``numpy.flatnonzero``. Waits for the GPU."""
     return sorting.nonzero(manipulation.reshape(a, (-1,)))[0]
 
 
@@ -132,7 +140,10 @@ def _searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Arr
 
 
 def _digitize(x: Any, bins: Any, right: bool = False) -> Array:
-    """Bins on the host are checked to rise or to fall. Those on the GPU are taken to do either."""
+    """Return the index of each element's bin, as ``numpy.digitize``.
+
+    Bins on the GPU are assumed to be monotonic. Bins on the host are checked.
+    """
     op, side = "digitize", "left" if right else "right"
     known = on_host(bins.node) if isinstance(bins, Array) else np.asarray(bins)
     if isinstance(x, Array) and not isinstance(bins, Array):
@@ -147,7 +158,7 @@ def _digitize(x: Any, bins: Any, right: bool = False) -> Array:
         if (steps >= 0).all():
             return sorting.searchsorted(edges, values, side=side)
         if not (steps <= 0).all():
-            raise InvalidArgument(op, "bins", known, "numbers that rise or fall")
+            raise InvalidArgument(op, "bins", known, "monotonic")
     n = edges.size
     falling = n - sorting.searchsorted(edges[::-1], values, side=side)
     if known is not None or not n:
@@ -158,19 +169,19 @@ def _digitize(x: Any, bins: Any, right: bool = False) -> Array:
 
 def _between_edges(op: str, x: Array, edges: np.ndarray, right: bool) -> Array:
     if edges.ndim != 1 or edges.dtype.kind not in "biuf":
-        raise InvalidArgument(op, "bins", edges, "one axis of real numbers")
+        raise InvalidArgument(op, "bins", edges, "a vector of real numbers")
     steps = np.diff(edges)
     if (steps >= 0).all():
-        return edges_at_most(x, edges, below=right)
+        return count_edges_at_most(x, edges, below=right)
     if not (steps <= 0).all():
-        raise InvalidArgument(op, "bins", edges, "numbers that rise or fall")
-    return len(edges) - edges_at_most(x, edges[::-1], below=right)  # type: ignore[no-any-return]
+        raise InvalidArgument(op, "bins", edges, "monotonic")
+    return len(edges) - count_edges_at_most(x, edges[::-1], below=right)  # type: ignore[no-any-return]
 
 
 def sliding_window_view(
     x: Array, window_shape: Any, axis: Any = None, *, subok: bool = False, writeable: bool = False
 ) -> Array:
-    """A view that nothing can be assigned to."""
+    """Return a read-only view of sliding windows, as ``numpy``'s ``sliding_window_view``."""
     op = "sliding_window_view"
     refuse(op, subok=subok, writeable=writeable)
     given = (window_shape,) if isinstance(window_shape, int | np.integer) else tuple(window_shape)
@@ -178,7 +189,7 @@ def sliding_window_view(
     names = range(x.ndim) if axis is None else axis if checks.is_several(axis) else (axis,)
     chosen = [shapes.axis(op, "axis", n, x.ndim) for n in names]
     if len(chosen) != len(window):
-        expected = f"have {len(chosen)} extents, as there are axes"
+        expected = f"have {len(chosen)} extents, one for each axis"
         raise InvalidArgument(op, "window_shape", window, expected)
     extents = list(x.shape)
     for n, extent in zip(chosen, window, strict=True):
@@ -195,10 +206,25 @@ def sliding_window_view(
 def as_strided(
     x: Array, shape: Any = None, strides: Any = None, subok: bool = False, writeable: bool = True
 ) -> Array:
-    """Return a view of a shape and of strides in bytes, as NumPy's ``as_strided``.
+    """Return a read-only view with a shape and strides, as NumPy's ``as_strided``.
 
-    Nothing can be assigned to it, as its elements may overlap. Raises InvalidArgument, a
-    ValueError, for strides that are no whole elements or reach out of the array's memory.
+    Parameters
+    ----------
+    x : Array
+        The array.
+    shape : int or tuple of int, optional
+        The shape of the view. By default that of ``x``.
+    strides : sequence of int, optional
+        The strides in bytes. By default those of ``x``.
+    subok : bool
+        Must be False.
+    writeable : bool
+        Has no effect. The view is read-only, because its elements may overlap.
+
+    Raises
+    ------
+    InvalidArgument
+        For strides that are not multiples of the item size, or that leave the memory of ``x``.
     """
     op = "as_strided"
     refuse(op, subok=subok)
@@ -222,7 +248,7 @@ def as_strided(
 
 
 def _span(shape: Sequence[int], strides: Sequence[int]) -> tuple[int, int]:
-    """The places of the lowest and of the highest element from the first one."""
+    """Return the offsets of the lowest and the highest element from the first one."""
     ends = [(n - 1) * step for n, step in zip(shape, strides, strict=True)]
     return sum(min(end, 0) for end in ends), sum(max(end, 0) for end in ends)
 

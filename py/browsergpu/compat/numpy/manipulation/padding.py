@@ -1,4 +1,4 @@
-"""Arrays made wider, and vectors without the zeros at their ends."""
+"""``numpy.pad`` and ``numpy.trim_zeros``."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from typing import Any
 import numpy as np
 
 from browsergpu.arrays.array import Array
-from browsergpu.compat.numpy.operands import described
+from browsergpu.compat.numpy.operands import supports_meta
 from browsergpu.compat.numpy.statistics import integer_medians, quantiles
 from browsergpu.core import checks, shapes
 from browsergpu.core.errors import InvalidArgument, InvalidType
 from browsergpu.core.turns import exclusive
 from browsergpu.functions import creation, elementwise, manipulation, statistics
 
-#: Two numbers, as of indices before and behind an axis.
+#: Two numbers, such as the padding before and after an axis.
 Pair = tuple[Any, Any]
 
-#: The keyword arguments of each mode, and what they are by default.
+#: By mode, the keyword arguments with their defaults.
 _OPTIONS: dict[str, dict[str, Any]] = {
     "constant": {"constant_values": 0},
     "edge": {},
@@ -35,35 +35,36 @@ _OPTIONS: dict[str, dict[str, Any]] = {
 
 
 def pad(array: Array, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> Array:
-    """Widen an array along its axes, as ``numpy.pad``.
+    """Pad an array along its axes, as ``numpy.pad``.
 
     Parameters
     ----------
     array : Array
-        Of any shape and dtype.
+        The array, of any shape and dtype.
     pad_width : int, pair, sequence of pairs, or dict
-        Indices before and behind each axis.
+        The number of elements before and after each axis.
     mode : str or callable
-        One of NumPy's modes. A function is called as NumPy calls it, with views of one axis.
+        One of NumPy's modes, or a function as in NumPy. The function gets views of one axis.
     **kwargs
-        ``constant_values``, ``end_values``, ``stat_length`` or ``reflect_type``, of one mode each.
-        Values may be numbers, or one array of the GPU without axes.
+        The option of the mode: ``constant_values``, ``end_values``, ``stat_length`` or
+        ``reflect_type``. Values may be numbers, or one array of zero dimensions on the GPU.
 
     Returns
     -------
     Array
-        Of the dtype of ``array``. Mode "empty" gives zeros. Ramps of integers are computed exactly.
+        The padded array, of the same dtype. Mode "empty" pads with zeros. Linear ramps of integers
+        are exact.
 
     Raises
     ------
     InvalidArgument
-        For a keyword argument that the mode does not have, for numbers that the dtype cannot hold,
-        and for a ``stat_length`` of 0.
+        For an option of another mode, for numbers that the dtype cannot hold, and for
+        ``stat_length=0``.
     """
     if not callable(mode):
-        return _padded(array, pad_width, mode, kwargs)
+        return _pad(array, pad_width, mode, kwargs)
     widths = _widths(array, pad_width)
-    found = _widened(array, widths)
+    found = _pad_zeros(array, widths)
     for axis, width in enumerate(widths):
         lines = manipulation.moveaxis(found, axis, -1)
         for place in np.ndindex(lines.shape[:-1]):
@@ -72,23 +73,22 @@ def pad(array: Array, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> 
 
 
 @exclusive
-def _widened(array: Array, widths: Sequence[Pair]) -> Array:
-    found: Array = described(_by_mode)(array, widths, "constant", {"constant_values": 0})
+def _pad_zeros(array: Array, widths: Sequence[Pair]) -> Array:
+    found: Array = supports_meta(_pad_axes)(array, widths, "constant", {"constant_values": 0})
     return found
 
 
 @exclusive
-def _padded(array: Array, pad_width: Any, mode: Any, given: dict[str, Any]) -> Array:
+def _pad(array: Array, pad_width: Any, mode: Any, given: dict[str, Any]) -> Array:
     if mode not in _OPTIONS:
         names = ", ".join(map(repr, _OPTIONS))
         raise InvalidArgument("pad", "mode", mode, f"a function, or one of {names}")
     known = _OPTIONS[mode]
     for name, value in given.items():
         if name not in known:
-            expected = f"left out, as mode {mode!r} does not have it"
-            raise InvalidArgument("pad", name, value, expected)
+            raise InvalidArgument("pad", name, value, f"omitted for mode {mode!r}")
     widths = _widths(array, pad_width)
-    found: Array = described(_by_mode)(array, widths, mode, {**known, **given})
+    found: Array = supports_meta(_pad_axes)(array, widths, mode, {**known, **given})
     return found
 
 
@@ -106,16 +106,16 @@ def _widths(array: Array, pad_width: Any) -> list[Pair]:
 
 
 def _pairs(name: str, given: Any, rank: int) -> list[Pair]:
-    """A pair of each axis, of one number, of one pair, or of pairs."""
+    """Return a pair for each axis, from a number, a pair, or a sequence of pairs."""
     if given is None or isinstance(given, Array):
         if given is not None and given.ndim:
-            raise InvalidArgument("pad", name, given, "numbers, or an array without axes")
+            raise InvalidArgument("pad", name, given, "numbers, or an array of zero dimensions")
         return [(given, given)] * rank
     numbers = np.asarray(given)
     if numbers.dtype.kind not in "biufc":
         raise InvalidType("pad", name, given, "a number, a pair, or a pair for each axis")
     try:
-        # As objects: an array of 0 and 2^64 - 1 would be of floats.
+        # As objects, because NumPy would convert 0 and 2^64 - 1 to floats.
         spread = np.broadcast_to(np.array(given, object), (rank, 2))
     except ValueError:
         expected = f"a number, a pair, or {rank} pairs"
@@ -124,12 +124,12 @@ def _pairs(name: str, given: Any, rank: int) -> list[Pair]:
 
 
 def _plain(number: Any) -> Any:
-    """A number of NumPy's as Python's."""
+    """Convert a NumPy number to a Python number."""
     return number.item() if isinstance(number, np.generic | np.ndarray) else number
 
 
-def _by_mode(x: Array, widths: Sequence[Pair], mode: str, options: dict[str, Any]) -> Array:
-    """One axis after the other, so that corners are what NumPy has there."""
+def _pad_axes(x: Array, widths: Sequence[Pair], mode: str, options: dict[str, Any]) -> Array:
+    """Pad one axis after the other, so that corners are the same as in NumPy."""
     name = next(iter(options), None)
     pairs: list[Pair] = [(None, None)] * x.ndim
     is_reflection = name == "reflect_type"
@@ -140,15 +140,15 @@ def _by_mode(x: Array, widths: Sequence[Pair], mode: str, options: dict[str, Any
         if width == (0, 0):
             continue
         if not x.shape[axis] and mode not in ("constant", "empty"):
-            expected = f"have an index on axis {axis}, which mode {mode!r} begins with"
+            expected = f"have elements along axis {axis} for mode {mode!r}"
             raise InvalidArgument("pad", "array", x, expected)
         if is_odd:
-            x = _reflected(x, axis, width, is_symmetric=mode == "symmetric")
+            x = _pad_odd(x, axis, width, is_symmetric=mode == "symmetric")
         elif mode in ("edge", "reflect", "symmetric", "wrap"):
             places = np.pad(np.arange(x.shape[axis]), width, mode)  # type: ignore[call-overload]
             x = manipulation.take(x, places.astype(np.int32), axis=axis)
         else:
-            x = _beside(x, axis, width, mode, pair)
+            x = _pad_axis(x, axis, width, mode, pair)
     return x
 
 
@@ -162,8 +162,8 @@ def _at(axis: int, part: slice) -> tuple[slice, ...]:
     return (*(slice(None),) * axis, part)
 
 
-def _beside(x: Array, axis: int, width: Pair, mode: str, pair: Pair) -> Array:
-    """An array between two blocks, each of which its edge, its part or a number says."""
+def _pad_axis(x: Array, axis: int, width: Pair, mode: str, pair: Pair) -> Array:
+    """Pad an axis with blocks of a constant, a linear ramp or a statistic."""
     blocks = []
     for count, value, is_before in zip(width, pair, (True, False), strict=True):
         shape = (*x.shape[:axis], count, *x.shape[axis + 1 :])
@@ -175,13 +175,13 @@ def _beside(x: Array, axis: int, width: Pair, mode: str, pair: Pair) -> Array:
             blocks.append(_ramp(_element("end_values", value, x), edge, axis, count, is_before))
         else:
             blocks.append(
-                manipulation.broadcast_to(_middle(x, axis, mode, value, is_before), shape)
+                manipulation.broadcast_to(_statistic(x, axis, mode, value, is_before), shape)
             )
     return manipulation.concat([blocks[0], x, blocks[1]], axis=axis)
 
 
 def _element(name: str, value: Any, x: Array) -> Array:
-    """A number as an array without axes, of the dtype of another array."""
+    """Return a number as an array of zero dimensions with the dtype of another array."""
     if isinstance(value, Array):
         return value.astype(x.dtype, copy=False)
     element = np.zeros((), x.dtype)
@@ -192,21 +192,21 @@ def _element(name: str, value: Any, x: Array) -> Array:
     except (OverflowError, TypeError):
         raise InvalidArgument("pad", name, value, f"numbers that {x.dtype} can hold") from None
     if name == "end_values" and x.dtype.kind in "iu" and element != value:
-        raise InvalidArgument("pad", name, value, f"whole numbers, for an array of {x.dtype}")
+        raise InvalidArgument("pad", name, value, f"integers for an array of {x.dtype}")
     return creation.asarray(element, device=x.device)
 
 
 def _ramp(end: Array, edge: Array, axis: int, count: int, is_before: bool) -> Array:
-    """The numbers from an end to an edge, which is not among them."""
+    """Return a linear ramp from an end to an edge. The edge is excluded."""
     kind = edge.dtype
     if kind.kind == "b":
-        raise InvalidType("pad", "array", kind, "numbers, for mode 'linear_ramp'")
+        raise InvalidType("pad", "array", kind, "numbers for mode 'linear_ramp'")
     steps = creation.arange(count, device=edge.device)
     numbers = manipulation.reshape(steps, (count, *(1,) * (edge.ndim - axis - 1)))
     n = max(count, 1)
     found: Array
     if kind.kind in "iu":
-        found = _whole_ramp(end, edge, numbers, n)
+        found = _integer_ramp(end, edge, numbers, n)
     else:
         wide = np.dtype(np.complex64 if kind.kind == "c" else np.float32)
         share = numbers.astype(np.float32) / float(n)
@@ -215,8 +215,8 @@ def _ramp(end: Array, edge: Array, axis: int, count: int, is_before: bool) -> Ar
     return found if is_before else manipulation.flip(found, axis=axis)
 
 
-def _whole_ramp(end: Array, edge: Array, numbers: Array, n: int) -> Array:
-    """``end + (edge - end) * numbers / n``, rounded down; the distance is unsigned."""
+def _integer_ramp(end: Array, edge: Array, numbers: Array, n: int) -> Array:
+    """Return ``end + (edge - end) * numbers / n``, rounded down. The distance is unsigned."""
     unsigned = np.dtype(np.uint64 if edge.dtype.itemsize == 8 else np.uint32)
     low, high, steps = (x.astype(unsigned, copy=False) for x in (end, edge, numbers))
     is_up = elementwise.greater_equal(edge, end)
@@ -226,7 +226,7 @@ def _whole_ramp(end: Array, edge: Array, numbers: Array, n: int) -> Array:
     return elementwise.where(is_up, up, down).astype(edge.dtype, copy=False)
 
 
-_MIDDLES: dict[str, Callable[..., Array]] = {
+_STATISTICS: dict[str, Callable[..., Array]] = {
     "maximum": statistics.max,
     "mean": statistics.mean,
     "median": quantiles.FUNCTIONS[np.median],
@@ -234,7 +234,7 @@ _MIDDLES: dict[str, Callable[..., Array]] = {
 }
 
 
-def _middle(x: Array, axis: int, mode: str, length: Any, is_before: bool) -> Array:
+def _statistic(x: Array, axis: int, mode: str, length: Any, is_before: bool) -> Array:
     if length is not None:
         count = min(checks.integer("pad", "stat_length", length, 1), x.shape[axis])
         x = x[_at(axis, slice(None, count) if is_before else slice(x.shape[axis] - count, None))]
@@ -242,20 +242,20 @@ def _middle(x: Array, axis: int, mode: str, length: Any, is_before: bool) -> Arr
     if is_whole and x.dtype.itemsize == 8:
         return {"mean": integer_medians.mean, "median": integer_medians.median}[mode](x, axis)
     own = x.astype(np.float32) if is_whole and mode == "mean" else x
-    found = _MIDDLES[mode](own, axis=axis, keepdims=True)
+    found = _STATISTICS[mode](own, axis=axis, keepdims=True)
     return (elementwise.round(found) if is_whole else found).astype(x.dtype, copy=False)
 
 
-def _reflected(x: Array, axis: int, width: Pair, *, is_symmetric: bool) -> Array:
-    """Reflections at points: the function goes on with what it has behind it, turned by 180°.
+def _pad_odd(x: Array, axis: int, width: Pair, *, is_symmetric: bool) -> Array:
+    """Pad an axis with odd reflections, which mirror the elements at the end points.
 
-    Each way there and back moves the function by twice the rise between the edges.
+    Each period there and back shifts the values by twice the difference between the edges.
     """
     if x.dtype.kind == "b":
-        raise InvalidType("pad", "array", x.dtype, "numbers, for reflect_type 'odd'")
+        raise InvalidType("pad", "array", x.dtype, "numbers for reflect_type 'odd'")
     n = x.shape[axis]
     period = n if is_symmetric else n - 1
-    if not period:  # one element has no other side
+    if not period:  # a single element is repeated
         return manipulation.take(x, np.zeros(1 + sum(width), np.int32), axis=axis)
     turns, rest = np.divmod(np.arange(-width[0], n + width[1]), period)
     if not is_symmetric:  # the last element itself
@@ -278,9 +278,9 @@ def _reflected(x: Array, axis: int, width: Pair, *, is_symmetric: bool) -> Array
 
 
 def trim_zeros(filt: Array, trim: str = "fb", axis: Any = None) -> Array:
-    """Return a view without the zeros at the ends, as ``numpy.trim_zeros``.
+    """Return a view without zeros at the ends, as ``numpy.trim_zeros``.
 
-    Waits for the places of the first and the last element that is not 0.
+    Waits for the indices of the first and the last nonzero element.
     """
     op = "trim_zeros"
     kinds = trim.lower() if isinstance(trim, str) else ""
@@ -290,7 +290,7 @@ def trim_zeros(filt: Array, trim: str = "fb", axis: Any = None) -> Array:
     for at in shapes.axes(op, "axis", axis, filt.ndim):
         others = tuple(n for n in range(filt.ndim) if n != at)
         used = np.flatnonzero(statistics.any(filt != 0, axis=others).numpy())
-        if not used.size:  # NumPy begins behind the last element there
+        if not used.size:  # NumPy starts after the last element in this case
             items[at] = slice(filt.shape[at], None) if "f" in kinds else slice(0)
             continue
         first = int(used[0]) if "f" in kinds else 0

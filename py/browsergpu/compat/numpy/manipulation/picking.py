@@ -1,4 +1,4 @@
-"""NumPy's functions that pick elements, and those of sets and of signs."""
+"""NumPy's functions for selection, sorting, sets and differences."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from browsergpu.arrays.array import Array
 from browsergpu.compat.numpy.fallback import on_host
-from browsergpu.compat.numpy.operands import flattened, into, refuse
+from browsergpu.compat.numpy.operands import flattened, refuse, write_out
 from browsergpu.core import checks, shapes
 from browsergpu.core.errors import InvalidArgument, InvalidType
 from browsergpu.functions import creation, elementwise, manipulation, statistics
@@ -17,22 +17,22 @@ from browsergpu.functions.ordering import sets, sorting
 
 
 def compress(condition: Any, a: Any, axis: int | None = None, out: Any = None) -> Any:
-    """Return the parts of an axis where a condition is true, as ``numpy.compress``. Waits."""
+    """Select slices along an axis where a condition is True, as ``numpy.compress``. Waits."""
     if condition.ndim != 1:
         raise InvalidArgument("compress", "condition", condition, "a vector")
     own, at = (flattened(a), 0) if axis is None else (a, axis)
     (places,) = sorting.nonzero(condition)
-    return into(out, manipulation.take(own, places, axis=at))
+    return write_out(out, manipulation.take(own, places, axis=at))
 
 
 def extract(condition: Any, arr: Any) -> Any:
-    """Return the elements where a condition is true, as ``numpy.extract``. Waits."""
+    """Return the elements where a condition is True, as ``numpy.extract``. Waits for the GPU."""
     (places,) = sorting.nonzero(flattened(condition))
     return manipulation.take(flattened(arr), places)
 
 
 def lexsort(keys: Any, axis: int = -1) -> Any:
-    """Return indices that sort by several keys, the last one first, as ``numpy.lexsort``."""
+    """Return indices that sort by several keys, as ``numpy.lexsort``. The last key is primary."""
     if not len(keys):
         raise InvalidType("lexsort", "keys", keys, "at least one key")
     found = sorting.argsort(keys[0], axis=axis)
@@ -43,14 +43,14 @@ def lexsort(keys: Any, axis: int = -1) -> Any:
 
 
 def ptp(a: Any, axis: Any = None, out: Any = None, keepdims: Any = False) -> Any:
-    """Return the range of the elements, as ``numpy.ptp``."""
+    """Return the maximum minus the minimum, as ``numpy.ptp``."""
     keep = keepdims is not np._NoValue and bool(keepdims)
     most = statistics.max(a, axis=axis, keepdims=keep)
-    return into(out, most - statistics.min(a, axis=axis, keepdims=keep))
+    return write_out(out, most - statistics.min(a, axis=axis, keepdims=keep))
 
 
 def array_equiv(a1: Any, a2: Any) -> bool:
-    """Tell whether arrays broadcast to equal ones, as ``numpy.array_equiv``. Waits."""
+    """Return whether broadcast arrays are equal, as ``numpy.array_equiv``. Waits for the GPU."""
     try:
         np.broadcast_shapes(a1.shape, a2.shape)
     except ValueError:
@@ -58,19 +58,20 @@ def array_equiv(a1: Any, a2: Any) -> bool:
     return bool(statistics.all(elementwise.equal(a1, a2)))
 
 
-def _is_infinite(name: str, sign: int) -> Callable[..., Any]:
+def _infinity_function(name: str, sign: int) -> Callable[..., Any]:
     def call(x: Any, out: Any = None) -> Any:
         if x.dtype.kind == "c":
             raise InvalidType(name, "x", x.dtype, "real numbers")
         own = elementwise.logical_and(elementwise.isinf(x), (x > 0) if sign > 0 else (x < 0))
-        return into(out, own)
+        return write_out(out, own)
 
-    call.__doc__ = f"Tell where elements are infinite, as ``numpy.{name}``."
+    infinity = "positive" if sign > 0 else "negative"
+    call.__doc__ = f"Return where elements are {infinity} infinity, as ``numpy.{name}``."
     return call
 
 
 def union1d(ar1: Any, ar2: Any) -> Any:
-    """Return the sorted elements that are in either array, as ``numpy.union1d``. Waits."""
+    """Return the sorted union of two arrays, as ``numpy.union1d``. Waits for the GPU."""
     return sets.unique_values(manipulation.concat([flattened(ar1), flattened(ar2)]))
 
 
@@ -84,7 +85,7 @@ def _both(ar1: Any, ar2: Any, assume_unique: bool) -> tuple[Any, Any]:
 def intersect1d(
     ar1: Any, ar2: Any, assume_unique: bool = False, return_indices: bool = False
 ) -> Any:
-    """Return the sorted elements that are in both arrays, as ``numpy.intersect1d``. Waits."""
+    """Return the sorted intersection of two arrays, as ``numpy.intersect1d``. Waits."""
     if return_indices:
         options = {"assume_unique": assume_unique, "return_indices": True}
         return on_host("np.intersect1d", np.intersect1d, (ar1, ar2), options)
@@ -94,30 +95,33 @@ def intersect1d(
 
 
 def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Any:
-    """Return the elements of the first array alone, as ``numpy.setdiff1d``. Waits."""
+    """Return the elements of the first array that are not in the second. Waits for the GPU.
+
+    As ``numpy.setdiff1d``.
+    """
     first = flattened(ar1) if assume_unique else sets.unique_values(flattened(ar1))
     return first[sets.isin(first, flattened(ar2), invert=True)]
 
 
 def setxor1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Any:
-    """Return the sorted elements that are in one array only, as ``numpy.setxor1d``. Waits."""
+    """Return the sorted elements of only one of two arrays, as ``numpy.setxor1d``. Waits."""
     first, last = _both(ar1, ar2, assume_unique)
     own = [first[sets.isin(first, last, invert=True)], last[sets.isin(last, first, invert=True)]]
     return sorting.sort(manipulation.concat(own))
 
 
 def in1d(ar1: Any, ar2: Any, assume_unique: bool = False, invert: bool = False) -> Any:
-    """Tell which elements of one array are in another, as NumPy 1's ``in1d``."""
+    """Return where elements of one array are in another, as ``in1d`` of NumPy 1."""
     return sets.isin(flattened(ar1), ar2, invert=invert)
 
 
 def round_(a: Any, decimals: int = 0, out: Any = None) -> Any:
-    """As NumPy 1's ``round_``."""
-    return into(out, a.round(decimals))
+    """Round to decimals, as ``round_`` of NumPy 1."""
+    return write_out(out, a.round(decimals))
 
 
 def nonzero(a: Any) -> Any:
-    """Return the indices of elements that are not 0, as ``numpy.nonzero``. Waits. A tuple."""
+    """Return a tuple of the indices of nonzero elements, as ``numpy.nonzero``. Waits."""
     return tuple(sorting.nonzero(a))
 
 
@@ -139,21 +143,24 @@ def diff(
 
 
 def cumulative(own: Callable[..., Any]) -> Callable[..., Any]:
-    """NumPy 2's ``cumulative_sum`` and ``cumulative_prod``."""
+    """Return ``cumulative_sum`` or ``cumulative_prod`` with NumPy's parameters."""
 
     def call(
         x: Any, /, *, axis: int | None = None, dtype: Any = None, out: Any = None,
         include_initial: bool = False,
     ) -> Any:  # fmt: skip
         found = own(x, axis=axis, dtype=dtype, include_initial=include_initial)
-        return into(out, found)
+        return write_out(out, found)
 
     call.__doc__ = own.__doc__
     return call
 
 
-def _ordered(own: Callable[..., Array]) -> Callable[..., Array]:
-    """``kind`` and ``stable`` ask for what every sort here is: stable."""
+def _sort_function(own: Callable[..., Array]) -> Callable[..., Array]:
+    """Return a sort function with NumPy's parameters.
+
+    ``kind`` and ``stable`` have no effect, because every sort is stable.
+    """
 
     def call(
         a: Array, axis: int | None = -1, kind: Any = None, order: Any = None, *,
@@ -167,8 +174,8 @@ def _ordered(own: Callable[..., Array]) -> Callable[..., Array]:
     return call
 
 
-def _parted(own: Callable[..., Array]) -> Callable[..., Array]:
-    """All of it in order, as a partition may be."""
+def _partition_function(own: Callable[..., Array]) -> Callable[..., Array]:
+    """Return a partition function that sorts, because a sorted array is a valid partition."""
 
     def call(
         a: Array, kth: Any, axis: int | None = -1, kind: str = "introselect", order: Any = None
@@ -183,8 +190,8 @@ def _parted(own: Callable[..., Array]) -> Callable[..., Array]:
 
 
 FUNCTIONS: dict[Any, Callable[..., Any]] = {
-    np.argpartition: _parted(sorting.argsort),
-    np.argsort: _ordered(sorting.argsort),
+    np.argpartition: _partition_function(sorting.argsort),
+    np.argsort: _sort_function(sorting.argsort),
     np.array_equiv: array_equiv,
     np.compress: compress,
     np.cumulative_prod: cumulative(sorting.cumulative_prod),
@@ -192,16 +199,16 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.diff: diff,
     np.extract: extract,
     np.intersect1d: intersect1d,
-    np.isneginf: _is_infinite("isneginf", -1),
-    np.isposinf: _is_infinite("isposinf", 1),
+    np.isneginf: _infinity_function("isneginf", -1),
+    np.isposinf: _infinity_function("isposinf", 1),
     np.isrealobj: lambda x: x.dtype.kind != "c",
     np.lexsort: lexsort,
     np.nonzero: nonzero,
-    np.partition: _parted(sorting.sort),
+    np.partition: _partition_function(sorting.sort),
     np.ptp: ptp,
     np.setdiff1d: setdiff1d,
     np.setxor1d: setxor1d,
-    np.sort: _ordered(sorting.sort),
+    np.sort: _sort_function(sorting.sort),
     np.union1d: union1d,
     np.unique_all: sets.unique_all,
     np.unique_counts: sets.unique_counts,

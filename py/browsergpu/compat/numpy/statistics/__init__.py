@@ -1,1 +1,1 @@
-"""Statistics, with NumPy's arguments."""
+"""Statistics, with NumPy's parameters."""

@@ -1,4 +1,4 @@
-"""Edges of bins beside elements: compared exactly, whatever their dtypes."""
+"""Exact comparisons of elements with bin edges of any dtype."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from browsergpu.functions import creation, elementwise
 from browsergpu.functions.ordering import sorting
 
 
-def edges_at_most(x: Array, edges: np.ndarray, *, below: bool = False) -> Array:
-    """Count the rising edges that are at most each element, or, with ``below``, less: int32.
+def count_edges_at_most(x: Array, edges: np.ndarray, *, below: bool = False) -> Array:
+    """Count, for each element, the increasing edges that are at most the element, as int32.
 
-    NaN counts as greater than all edges.
+    With ``below`` it counts the edges that are less. NaN is greater than all edges.
     """
     dtype = _domain(x)
-    values = _rounded(edges, dtype, up=not below)
+    values = _round(edges, dtype, up=not below)
     always, inside = values < _least(dtype), _is_inside(values, dtype)
     number = int(always.sum())
     if not inside.any():
@@ -28,10 +28,13 @@ def edges_at_most(x: Array, edges: np.ndarray, *, below: bool = False) -> Array:
     return found + number if number else found
 
 
-def elements_below(ordered: Array, edges: np.ndarray, *, or_equal: bool = False) -> Array:
-    """Count the ordered elements less than each edge, or, with ``or_equal``, at most it: int32."""
+def count_elements_below(ordered: Array, edges: np.ndarray, *, or_equal: bool = False) -> Array:
+    """Count, for each edge, the sorted elements that are less than the edge, as int32.
+
+    With ``or_equal`` it counts the elements that are at most the edge.
+    """
     dtype = _domain(ordered)
-    values = _rounded(edges, dtype, up=not or_equal)
+    values = _round(edges, dtype, up=not or_equal)
     inside = _is_inside(values, dtype)
     known = creation.asarray(np.where(inside, values, 0).astype(dtype), device=ordered.device)
     own = ordered.astype(dtype, copy=False)
@@ -43,8 +46,8 @@ def elements_below(ordered: Array, edges: np.ndarray, *, or_equal: bool = False)
     return elementwise.where(is_inside, found, counts)
 
 
-def has(x: Array, number: Any) -> Any:
-    """Tell, for each element, whether it is a number of the host's; False where none can be."""
+def equals_number(x: Array, number: Any) -> Any:
+    """Return where elements equal a number of the host, or False if its dtype cannot hold it."""
     dtype = _domain(x)
     is_whole = isinstance(number, int | np.integer) and dtype.kind != "f"
     value = int(number) if is_whole else np.float64(number)
@@ -56,17 +59,18 @@ def has(x: Array, number: Any) -> Any:
 
 
 def _domain(x: Array) -> np.dtype[Any]:
-    """The dtype in which elements are compared, exactly."""
+    """Return the dtype for exact comparisons."""
     kind = x.dtype.kind
     if kind in "iu" and x.dtype.itemsize == 8:
         return x.dtype
     return np.dtype(np.float32 if kind == "f" else np.uint32 if kind == "u" else np.int32)
 
 
-def _rounded(edges: np.ndarray, dtype: np.dtype[Any], *, up: bool) -> np.ndarray:
-    """The least numbers of a dtype that are not below the edges, or the greatest not above them:
-    an element is on the same side of both. Of whole numbers as they are or as float64, whatever the
-    range."""
+def _round(edges: np.ndarray, dtype: np.dtype[Any], *, up: bool) -> np.ndarray:
+    """Round edges up or down to numbers of a dtype. Comparisons with elements do not change.
+
+    For an integer dtype, edges become integral but may exceed its range.
+    """
     if dtype.kind != "f" and edges.dtype.kind in "iu":
         return edges
     exact = edges.astype(np.float64)
@@ -84,10 +88,10 @@ def _least(dtype: np.dtype[Any]) -> float:
 
 
 def _is_inside(values: Any, dtype: np.dtype[Any]) -> Any:
-    """Whether a dtype has numbers."""
+    """Return where values are within the range of a dtype."""
     if dtype.kind == "f":
         return np.ones_like(values, np.bool_)
     least, most = int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)
-    is_float = np.asarray(values).dtype.kind == "f"  # whose numbers near 2^64 are apart
+    is_float = np.asarray(values).dtype.kind == "f"  # floats cannot represent 2^64 - 1
     below = values < float(most + 1) if is_float else values <= most
     return (values >= least) & below

@@ -1,4 +1,4 @@
-"""Means and medians of integers of 64 bits as such integers, which float32 would round."""
+"""Means and medians of 64-bit integers in integer arithmetic, because float32 would round."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from browsergpu.functions.ordering import sorting
 
 
 def mean(x: Array, axis: int) -> Array:
-    """The means along an axis, which is kept, to the nearest integer, of two the even one."""
+    """Return means along an axis, which is kept, rounded to integers, halves to even."""
     n = x.shape[axis]
     rests = statistics.sum(x % n, axis=axis, keepdims=True)
     found: Array = statistics.sum(x // n, axis=axis, keepdims=True) + rests // n
@@ -19,7 +19,7 @@ def mean(x: Array, axis: int) -> Array:
 
 
 def median(x: Array, axis: int) -> Array:
-    """The medians along an axis, which is kept, to the nearest integer, of two the even one."""
+    """Return medians along an axis, which is kept, rounded to integers, halves to even."""
     n = x.shape[axis]
     ordered = sorting.sort(x, axis=axis)
     before = (slice(None),) * axis

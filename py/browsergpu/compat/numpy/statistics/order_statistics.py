@@ -1,6 +1,6 @@
-"""Which order statistics a quantile lies between: NumPy's methods, computed on the host.
+"""NumPy's quantile methods, which select and weight order statistics. Computed on the host.
 
-R. J. Hyndman, Y. Fan, 1996, https://doi.org/10.1080/00031305.1996.10473566 has nine of them.
+Source of nine methods: R. J. Hyndman, Y. Fan, 1996, https://doi.org/10.1080/00031305.1996.10473566
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import numpy as np
 
 from browsergpu.core.errors import InvalidArgument
 
-#: alpha and beta of the continuous methods.
+#: The parameters alpha and beta of continuous methods.
 _CONTINUOUS = {
     "interpolated_inverted_cdf": (0.0, 1.0),
     "hazen": (0.5, 0.5),
@@ -23,8 +23,10 @@ _CONTINUOUS = {
 
 
 class Between(NamedTuple):
-    """Two places among n sorted elements, from 0 on, and the share of the second element. Where
-    there is no ``share``, the first element is the quantile."""
+    """Two indices of sorted elements, and the weight ``share`` of the second element.
+
+    If ``share`` is None, the first element is the quantile.
+    """
 
     first: np.ndarray
     second: np.ndarray
@@ -32,16 +34,16 @@ class Between(NamedTuple):
 
 
 def between(op: str, method: str, n: Any, q: np.ndarray) -> Between:
-    """Find the places of quantiles ``q`` among ``n`` elements, a number or an array of them.
+    """Return the positions of quantiles ``q`` among ``n`` elements. ``n`` may be an array.
 
-    The arithmetic is NumPy's, step by step: a share that is rounded otherwise has another element.
-    Raises InvalidArgument for other methods than NumPy's.
+    It repeats NumPy's arithmetic exactly, because other rounding would select other elements.
+    Raises InvalidArgument for an unknown method.
     """
     if method in _DISCRETE:
         place = np.asarray(_DISCRETE[method](n, q))
-        return _taken(place, n)
+        return _single(place, n)
     if method == "linear" and q.dtype.kind in "biu":
-        return _taken((n - 1) * q, n)
+        return _single((n - 1) * q, n)
     if method in _CONTINUOUS:
         alpha, beta = _CONTINUOUS[method]
         place = n * q + (alpha + q * (1 - alpha - beta)) - 1
@@ -55,7 +57,7 @@ def between(op: str, method: str, n: Any, q: np.ndarray) -> Between:
     return Between(_inside(first, n), _inside(np.where(place < 0, 0, first + 1), n), share)
 
 
-def _taken(place: np.ndarray, n: Any) -> Between:
+def _single(place: np.ndarray, n: Any) -> Between:
     inside = _inside(place, n)
     return Between(inside, inside, None)
 

@@ -1,4 +1,4 @@
-"""Quantiles and medians along one axis or several, with NaN and without."""
+"""Quantiles and medians, and their variants that ignore NaN."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from browsergpu.arrays.array import Array
-from browsergpu.compat.numpy.operands import described, into, refuse
+from browsergpu.compat.numpy.operands import refuse, supports_meta, write_out
 from browsergpu.compat.numpy.statistics.order_statistics import Between, between
 from browsergpu.core import shapes
 from browsergpu.core.errors import InvalidArgument, InvalidType
@@ -17,54 +17,56 @@ from browsergpu.functions import creation, elementwise, manipulation, statistics
 from browsergpu.functions.ordering import sorting
 from browsergpu.gpu import platform
 
-#: Of so many places and fewer, those for each possible number of elements are computed on the host.
+#: Up to this number of positions, the host computes them for every possible number of elements.
 _FEW_PLACES = 1 << 16
 
-#: Quantiles, or the median, of lines along the last axis: a first axis for each quantile.
-OfLines = Callable[[str, Array, np.ndarray, str], Array]
+#: Computes quantiles along the last axis, with a new first axis of quantiles, or medians.
+LineFunction = Callable[[str, Array, np.ndarray, str], Array]
 
 
-def _over_axes(op: str, of_lines: OfLines, *, percents: bool = False) -> Callable[..., Array]:
-    """A function of vectors along the last axis as NumPy's function of some axes, or of all."""
+def _quantile_function(
+    op: str, of_lines: LineFunction, *, percents: bool = False
+) -> Callable[..., Array]:
+    """Return a quantile function with NumPy's parameters, from a function along the last axis."""
 
-    @described
+    @supports_meta
     def call(
         a: Array, q: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False,
         method: str = "linear", keepdims: Any = False, *, weights: Any = None,
         interpolation: Any = None,
     ) -> Array:  # fmt: skip
-        """``overwrite_input`` allows what is not done."""
+        # overwrite_input has no effect: the input is never changed.
         refuse(op, weights=weights, interpolation=interpolation)
         shares = np.asarray(q.numpy() if isinstance(q, Array) else q)
         if percents:
             shares = np.asarray(shares / 100)
         if shares.dtype.kind not in "biuf" or not ((shares >= 0) & (shares <= 1)).all():
-            raise InvalidArgument(op, "q", q, "numbers from 0 to 1, or percents to 100")
+            raise InvalidArgument(op, "q", q, "from 0 to 100" if percents else "from 0 to 1")
         flat, kept = _lines(op, a, axis, keepdims)
-        # The arithmetic of a float16 array is float16's beside Python's numbers alone.
+        # NumPy computes in float16 only if q is a Python number.
         own = flat if type(q) in (int, float) or a.dtype != np.float16 else flat.astype(np.float32)
         found = of_lines(op, own, shares.reshape(-1), method)
-        return into(out, manipulation.reshape(found, (*shares.shape, *kept)))
+        return write_out(out, manipulation.reshape(found, (*shares.shape, *kept)))
 
     return call
 
 
-def _median_over_axes(op: str, of_lines: OfLines) -> Callable[..., Array]:
-    @described
+def _median_function(op: str, of_lines: LineFunction) -> Callable[..., Array]:
+    @supports_meta
     def call(
         a: Array, axis: Any = None, out: Any = None, overwrite_input: bool = False,
         keepdims: Any = False,
     ) -> Array:  # fmt: skip
-        """``overwrite_input`` allows what is not done."""
+        # overwrite_input has no effect: the input is never changed.
         flat, kept = _lines(op, a, axis, keepdims)
         found = of_lines(op, flat, np.array([0.5]), "linear")
-        return into(out, manipulation.reshape(found, kept))
+        return write_out(out, manipulation.reshape(found, kept))
 
     return call
 
 
 def _lines(op: str, a: Array, axis: Any, keepdims: Any) -> tuple[Array, tuple[int, ...]]:
-    """Lines along a last axis in place of some axes, and the shape of what remains."""
+    """Merge the reduced axes into a last axis. Return the array and the shape of the result."""
     if a.dtype.kind not in "fiub":
         raise InvalidType(op, "a", a.dtype, "real numbers")
     chosen = shapes.axes(op, "axis", axis, a.ndim)
@@ -77,11 +79,11 @@ def _lines(op: str, a: Array, axis: Any, keepdims: Any) -> tuple[Array, tuple[in
     return manipulation.reshape(turned, (*outer, length)), kept
 
 
-def _of_lines(op: str, lines: Array, q: np.ndarray, method: str) -> Array:
-    """NaN of lines that have a NaN."""
+def _lines_quantile(op: str, lines: Array, q: np.ndarray, method: str) -> Array:
+    """Compute quantiles along the last axis. A NaN in a slice makes its result NaN."""
     length = lines.shape[-1]
     if not length:
-        raise InvalidArgument(op, "a", lines, "have elements to look through")
+        raise InvalidArgument(op, "a", lines, "have elements along the axis")
     ordered = sorting.sort(lines)
     first, second, share = between(op, method, length, q)
     low, high = (
@@ -90,28 +92,28 @@ def _of_lines(op: str, lines: Array, q: np.ndarray, method: str) -> Array:
     )
     found = low
     if share is not None:
-        found = _interpolated(low, high, *_weights(lines, share, low.ndim))
+        found = _interpolate(low, high, *_weights(lines, share, low.ndim))
     return _with_nan(found, ordered)
 
 
-def _of_numbers_in_lines(op: str, lines: Array, q: np.ndarray, method: str) -> Array:
-    """Of the elements that are not NaN; NaN where there are none."""
+def _lines_nanquantile(op: str, lines: Array, q: np.ndarray, method: str) -> Array:
+    """Compute quantiles along the last axis and ignore NaN. Slices of NaN only have NaN."""
     if lines.dtype.kind != "f":
-        return _of_lines(op, lines, q, method)
+        return _lines_quantile(op, lines, q, method)
     if not lines.shape[-1]:
         return creation.full((len(q), *lines.shape[:-1]), np.nan, device=lines.device)
-    ordered, count = _ordered_numbers(lines)
+    ordered, count = _sort_and_count(lines)
     first, second, share = _between(op, method, count, lines.shape[-1], q)
     low = sorting.take_along_axis(ordered, first, axis=-1)
     found = low
     if share is not None:
         high = sorting.take_along_axis(ordered, second, axis=-1)
-        found = _interpolated(low, high, share, 1 - share, elementwise.greater_equal(share, 0.5))
+        found = _interpolate(low, high, share, 1 - share, elementwise.greater_equal(share, 0.5))
     return manipulation.moveaxis(found, -1, 0)
 
 
-def _ordered_numbers(lines: Array) -> tuple[Array, Array]:
-    """Lines in order, NaN at their ends, and how many elements of each are no NaN: int32."""
+def _sort_and_count(lines: Array) -> tuple[Array, Array]:
+    """Sort along the last axis, with NaN last. Also return the int32 counts of other elements."""
     ordered = sorting.sort(lines)
     is_number = elementwise.logical_not(elementwise.isnan(ordered))
     return ordered, statistics.count_nonzero(is_number, axis=-1)
@@ -120,9 +122,12 @@ def _ordered_numbers(lines: Array) -> tuple[Array, Array]:
 def _between(
     op: str, method: str, count: Array, length: int, q: np.ndarray
 ) -> tuple[Array, Array, Array | None]:
-    """:func:`between` of lines that have so many elements each, on the GPU: a last axis for q. As
-    float32 would round otherwise, it is computed on the host, for each possible number of elements,
-    or for those that there are, which are waited for."""
+    """Return :func:`between` for slices with different numbers of elements, on the GPU.
+
+    The last axis of the results is that of ``q``. The host computes the positions, because float32
+    would round differently. It does so for every possible number of elements, or it waits for the
+    actual numbers.
+    """
     device = count.device
     is_short = length * len(q) <= _FEW_PLACES
     if is_short or not platform.can_block() or device.recorder.captured is not None:
@@ -141,15 +146,15 @@ def _on_gpu(places: Between, device: Any) -> tuple[Array, Array, Array | None]:
 
 
 def _weights(lines: Array, share: np.ndarray, rank: int) -> tuple[Array, Array, Array]:
-    """The shares of the second and of the first element, and whether the second one's is larger."""
+    """Return the weights of the second and the first element, and whether the second is nearer."""
     shape = (-1, *(1,) * (rank - 1))
     shares = [x.reshape(shape).astype(np.float32) for x in (share, 1 - share)]
     second, first = (creation.asarray(x, device=lines.device) for x in shares)
     return second, first, creation.asarray((share >= 0.5).reshape(shape), device=lines.device)
 
 
-def _interpolated(low: Array, high: Array, share: Array, rest: Array, is_nearer: Array) -> Array:
-    """NumPy's interpolation, with its NaN where the distance of the two is not finite."""
+def _interpolate(low: Array, high: Array, share: Array, rest: Array, is_nearer: Array) -> Array:
+    """Interpolate as NumPy does. The result is NaN where the difference is not finite."""
     a, b = (x.astype(np.float32, copy=False) for x in (low, high))
     distance = b - a
     found = elementwise.where(is_nearer, b - distance * rest, a + distance * share)
@@ -157,14 +162,14 @@ def _interpolated(low: Array, high: Array, share: Array, rest: Array, is_nearer:
 
 
 def _with_nan(found: Array, ordered: Array) -> Array:
-    """NaN where the last one of ordered elements is."""
+    """Replace results by NaN where the last sorted element is NaN."""
     if ordered.dtype.kind != "f":
         return found
     return elementwise.where(elementwise.isnan(ordered[..., -1]), float("nan"), found)
 
 
-def _middle_of_lines(op: str, lines: Array, q: np.ndarray, method: str) -> Array:
-    """The median: NaN of lines that have a NaN, or no elements."""
+def _lines_median(op: str, lines: Array, q: np.ndarray, method: str) -> Array:
+    """Compute medians along the last axis. Slices with a NaN or without elements have NaN."""
     length = lines.shape[-1]
     if not length:
         return creation.full(lines.shape[:-1], np.nan, device=lines.device)
@@ -173,13 +178,13 @@ def _middle_of_lines(op: str, lines: Array, q: np.ndarray, method: str) -> Array
     return _with_nan(found, ordered)
 
 
-def _middle_of_numbers_in_lines(op: str, lines: Array, q: np.ndarray, method: str) -> Array:
-    """The median of the elements that are not NaN."""
+def _lines_nanmedian(op: str, lines: Array, q: np.ndarray, method: str) -> Array:
+    """Compute medians along the last axis and ignore NaN."""
     if lines.dtype.kind != "f" or not lines.shape[-1]:
-        return _middle_of_lines(op, lines, q, method)
-    ordered, count = _ordered_numbers(lines)
+        return _lines_median(op, lines, q, method)
+    ordered, count = _sort_and_count(lines)
     places = [elementwise.maximum(count - 1, 0) // 2, count // 2]
-    # Behind the last number is a NaN, unless there are numbers alone.
+    # Do not exceed the last index if there is no NaN.
     places[1] = elementwise.minimum(places[1], lines.shape[-1] - 1)
     low, high = (sorting.take_along_axis(ordered, x[..., None], axis=-1)[..., 0] for x in places)
     return _mean_of_two(low, high, elementwise.equal(count % 2, 1))
@@ -193,10 +198,10 @@ def _mean_of_two(low: Array, high: Array, is_one: Any) -> Array:
 
 
 FUNCTIONS: dict[Any, Callable[..., Any]] = {
-    np.median: _median_over_axes("median", _middle_of_lines),
-    np.nanmedian: _median_over_axes("nanmedian", _middle_of_numbers_in_lines),
-    np.nanpercentile: _over_axes("nanpercentile", _of_numbers_in_lines, percents=True),
-    np.nanquantile: _over_axes("nanquantile", _of_numbers_in_lines),
-    np.percentile: _over_axes("percentile", _of_lines, percents=True),
-    np.quantile: _over_axes("quantile", _of_lines),
+    np.median: _median_function("median", _lines_median),
+    np.nanmedian: _median_function("nanmedian", _lines_nanmedian),
+    np.nanpercentile: _quantile_function("nanpercentile", _lines_nanquantile, percents=True),
+    np.nanquantile: _quantile_function("nanquantile", _lines_nanquantile),
+    np.percentile: _quantile_function("percentile", _lines_quantile, percents=True),
+    np.quantile: _quantile_function("quantile", _lines_quantile),
 }

@@ -1,4 +1,4 @@
-"""NumPy's reductions, with its arguments ``out``, ``initial`` and ``where``."""
+"""NumPy's reductions, with the parameters ``out``, ``initial`` and ``where``."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from browsergpu.arrays.array import Array
-from browsergpu.compat.numpy.operands import into, on_one_device
+from browsergpu.compat.numpy.operands import on_one_device, write_out
 from browsergpu.core import shapes
 from browsergpu.core.checks import product
 from browsergpu.core.errors import InvalidArgument, InvalidType
@@ -19,17 +19,17 @@ _NONE: Any = np._NoValue
 
 
 def flag(keepdims: Any) -> bool:
-    """Return whether axes are kept."""
+    """Return ``keepdims`` as a bool."""
     return False if keepdims is _NONE else bool(keepdims)
 
 
 def is_whole(where: Any) -> bool:
-    """Whether a mask leaves nothing out."""
+    """Return whether a mask includes all elements."""
     return where is _NONE or where is True
 
 
 def _masked(op: str, a: Array, where: Any, neutral: Any) -> Array:
-    """The elements where a mask is true, elsewhere what changes no result."""
+    """Replace elements outside of a mask by the neutral element of the reduction."""
     if is_whole(where):
         return a
     if not isinstance(where, Array | np.ndarray | bool):
@@ -44,7 +44,7 @@ def sum(
 ) -> Array:  # fmt: skip
     own = _masked("np.sum", a, where, 0)
     found: Any = statistics.sum(own, axis=axis, dtype=dtype, keepdims=flag(keepdims))
-    return into(out, found if initial is _NONE else found + initial)
+    return write_out(out, found if initial is _NONE else found + initial)
 
 
 def prod(
@@ -53,7 +53,7 @@ def prod(
 ) -> Array:  # fmt: skip
     own = _masked("np.prod", a, where, 1)
     found: Any = statistics.prod(own, axis=axis, dtype=dtype, keepdims=flag(keepdims))
-    return into(out, found if initial is _NONE else found * initial)
+    return write_out(out, found if initial is _NONE else found * initial)
 
 
 def _extreme(
@@ -64,30 +64,30 @@ def _extreme(
         where: Any = _NONE,
     ) -> Array:  # fmt: skip
         if not is_whole(where) and initial is _NONE:
-            expected = "a number, as where= may leave no element"
+            expected = "a number, because where= may exclude all elements"
             raise InvalidArgument(f"np.{own.__name__}", "initial", None, expected)
         if initial is not _NONE and 0 in a.shape:
             raise InvalidArgument(f"np.{own.__name__}", "a", a, "have elements")
         found = own(
             _masked(f"np.{own.__name__}", a, where, initial), axis=axis, keepdims=flag(keepdims)
         )
-        return into(out, found if initial is _NONE else combine(found, initial))
+        return write_out(out, found if initial is _NONE else combine(found, initial))
 
     return call
 
 
-def _truth(own: Callable[..., Array], neutral: bool) -> Callable[..., Array]:
+def _logical(own: Callable[..., Array], neutral: bool) -> Callable[..., Array]:
     def call(
         a: Array, axis: Any = None, out: Any = None, keepdims: Any = _NONE, *, where: Any = _NONE
     ) -> Array:
         masked = a if is_whole(where) else _masked(f"np.{own.__name__}", a != 0, where, neutral)
         found = own(masked, axis=axis, keepdims=flag(keepdims))
-        return into(out, found)
+        return write_out(out, found)
 
     return call
 
 
-def _of_dtype(op: str, a: Array, dtype: Any) -> Array:
+def _cast(op: str, a: Array, dtype: Any) -> Array:
     if dtype is None:
         return a
     found = a.astype(dtype, copy=False)
@@ -97,7 +97,7 @@ def _of_dtype(op: str, a: Array, dtype: Any) -> Array:
 
 
 def _count(a: Array, where: Any, axis: Any) -> Any:
-    """How many elements a mask leaves of each that are brought together, keeping axes."""
+    """Return the number of elements that a mask includes in each result, with the axes kept."""
     if where is True:
         return product([a.shape[n] for n in shapes.axes("np.mean", "axis", axis, a.ndim)])
     mask = manipulation.broadcast_to(on_one_device((where, a))[0], a.shape)
@@ -108,10 +108,10 @@ def mean(
     a: Array, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = _NONE, *,
     where: Any = _NONE,
 ) -> Array:  # fmt: skip
-    own = _of_dtype("np.mean", a, dtype)
+    own = _cast("np.mean", a, dtype)
     if is_whole(where):
-        return into(out, statistics.mean(own, axis=axis, keepdims=flag(keepdims)))
-    return into(out, _dropped(_masked_mean(own, axis, where), axis, keepdims))
+        return write_out(out, statistics.mean(own, axis=axis, keepdims=flag(keepdims)))
+    return write_out(out, _drop_axes(_masked_mean(own, axis, where), axis, keepdims))
 
 
 def _masked_mean(a: Array, axis: Any, where: Any) -> Any:
@@ -120,8 +120,8 @@ def _masked_mean(a: Array, axis: Any, where: Any) -> Any:
     return total / _count(a, where, axis)
 
 
-def _dropped(found: Any, axis: Any, keepdims: Any) -> Any:
-    """A result without the axes that were kept, unless they are wanted."""
+def _drop_axes(found: Any, axis: Any, keepdims: Any) -> Any:
+    """Remove the reduced axes from a result, unless ``keepdims``."""
     return found if flag(keepdims) else statistics.sum(found, axis=axis)
 
 
@@ -129,7 +129,9 @@ def var(
     a: Array, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0,
     keepdims: Any = _NONE, *, where: Any = _NONE, mean: Any = _NONE, correction: Any = _NONE,
 ) -> Array:  # fmt: skip
-    return into(out, _variance("np.var", a, axis, dtype, ddof, keepdims, where, mean, correction))
+    return write_out(
+        out, _variance("np.var", a, axis, dtype, ddof, keepdims, where, mean, correction)
+    )
 
 
 def _std(
@@ -138,20 +140,20 @@ def _std(
 ) -> Array:  # fmt: skip
     is_plain = is_whole(where) and mean is _NONE
     if is_plain:
-        own, less = _of_dtype("np.std", a, dtype), _less("np.std", ddof, correction)
+        own, less = _cast("np.std", a, dtype), _correction("np.std", ddof, correction)
         found = statistics.std(own, axis=axis, correction=less, keepdims=flag(keepdims))
     else:
         found = elementwise.sqrt(
             _variance("np.std", a, axis, dtype, ddof, keepdims, where, mean, correction)
         )
-    return into(out, found)
+    return write_out(out, found)
 
 
-def _less(op: str, ddof: Any, correction: Any) -> Any:
+def _correction(op: str, ddof: Any, correction: Any) -> Any:
     if correction is _NONE:
         return ddof
     if ddof != 0:
-        raise InvalidArgument(op, "ddof", ddof, "0 beside correction")
+        raise InvalidArgument(op, "ddof", ddof, "0 if correction is given")
     return correction
 
 
@@ -159,7 +161,7 @@ def _variance(
     op: str, a: Array, axis: Any, dtype: Any, ddof: Any, keepdims: Any, where: Any, mean: Any,
     correction: Any,
 ) -> Array:  # fmt: skip
-    own, less = _of_dtype(op, a, dtype), _less(op, ddof, correction)
+    own, less = _cast(op, a, dtype), _correction(op, ddof, correction)
     if is_whole(where) and mean is _NONE:
         return statistics.var(own, axis=axis, correction=less, keepdims=flag(keepdims))
     if own.dtype.kind == "c":
@@ -168,12 +170,12 @@ def _variance(
     centre = _masked_mean(own, axis, whole) if mean is _NONE else on_one_device((own, mean))[1]
     apart: Any = _masked(op, own - centre, whole, 0)
     total: Any = statistics.sum(apart * apart, axis=axis, keepdims=True)
-    return _dropped(total / (_count(own, whole, axis) - less), axis, keepdims)  # type: ignore[no-any-return]
+    return _drop_axes(total / (_count(own, whole, axis) - less), axis, keepdims)  # type: ignore[no-any-return]
 
 
 def _arg(own: Callable[..., Array]) -> Callable[..., Array]:
     def call(a: Array, axis: Any = None, out: Any = None, *, keepdims: Any = _NONE) -> Array:
-        return into(out, own(a, axis=axis, keepdims=flag(keepdims)))
+        return write_out(out, own(a, axis=axis, keepdims=flag(keepdims)))
 
     return call
 
@@ -186,10 +188,10 @@ max = _extreme(statistics.max, elementwise.maximum)
 min = _extreme(statistics.min, elementwise.minimum)
 
 FUNCTIONS: dict[Any, Callable[..., Any]] = {
-    np.all: _truth(statistics.all, True),
+    np.all: _logical(statistics.all, True),
     np.amax: max,
     np.amin: min,
-    np.any: _truth(statistics.any, False),
+    np.any: _logical(statistics.any, False),
     np.argmax: _arg(sorting.argmax),
     np.argmin: _arg(sorting.argmin),
     np.count_nonzero: _count_nonzero,
@@ -202,8 +204,8 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.var: var,
 }
 
-#: Functions that take an array and, by their names, axis and keepdims (a bool) alone, with the
-#: results of NumPy's functions.
+#: Implementations for calls with an array and at most the keyword arguments ``axis`` and
+#: ``keepdims``, a bool.
 OF_AXES: dict[Any, Callable[..., Any]] = {
     np.all: statistics.all,
     np.any: statistics.any,
