@@ -28,7 +28,7 @@ def main() -> int:
             facts.append(f"{adapter.memory / 1e9:.0f} GB")
         print(f"  {adapter.index}: {adapter.name} ({', '.join(facts)})")
     device = bg.init()
-    print(f"On {device.name}, with {engine_name()}:")
+    print(f"On {device.name}, by {engine_name()}:")
     for name, found in _abilities(device, adapters[0]):
         print(f"  {name}: {found}")
     rng = np.random.default_rng(0)
