@@ -16,8 +16,8 @@ DOCS = REPOSITORY / "docs"
 INTERFACES = (DOCS / "other-interfaces.md").read_text(encoding="utf-8")
 GUIDES = (
     "arrays", "gradients", "capture", "random", "coming-from-numpy", "coming-from-cupy",
-    "coming-from-pytorch", "index", "tutorials/arrays", "tutorials/images", "tutorials/kernels",
-    "tutorials/training",
+    "coming-from-jax", "coming-from-pytorch", "index", "tutorials/arrays", "tutorials/images",
+    "tutorials/kernels", "tutorials/training",
 )  # fmt: skip
 
 #: Looks whether a value is the one that is said: by its text, floats to the digits that are given.
