@@ -1,5 +1,5 @@
 """From a tape of elementwise operations to a kernel that computes it for several rows of arrays,
-and writes what it computes where some of them lie: parameters that an optimiser changes."""
+and writes what it computes where some of them lie: parameters that an optimizer changes."""
 
 from __future__ import annotations
 

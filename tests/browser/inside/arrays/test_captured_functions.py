@@ -1,7 +1,7 @@
 """Every public function in a block of ``capture()``: a replay leaves what running it again leaves.
 
 Arguments are inputs of the block, views of one (as the drawn calls have them), or computed from
-one; inputs are changed by assignment, in place, through a view, and by an optimiser; results are
+one; inputs are changed by assignment, in place, through a view, and by an optimizer; results are
 kept as they are, as a view and as a copy. Compared bit for bit.
 """
 

@@ -1,4 +1,4 @@
-"""Replayed steps follow all settings of an optimiser, or raise."""
+"""Replayed steps follow all settings of an optimizer, or raise."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 pytestmark = pytest.mark.native
 
-#: Optimisers, and other values of each setting that replays follow.
+#: Optimizers, and other values of each setting that replays follow.
 FOLLOWED: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
     "sgd": (
         "SGD", {"momentum": 0.9, "dampening": 0.1, "weight_decay": 0.1},
@@ -58,7 +58,7 @@ REFUSED = [
 
 
 class Steps:
-    """Two parameters and an optimiser, whose steps are taken or replayed."""
+    """Two parameters and an optimizer, whose steps are taken or replayed."""
 
     def __init__(self, bg: Any, kind: str, options: dict[str, Any], unless: bool = False) -> None:
         self.bg = bg

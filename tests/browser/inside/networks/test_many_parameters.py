@@ -1,4 +1,4 @@
-"""Optimisers change many parameters by one kernel, where they lie, and nothing that others see."""
+"""Optimizers change many parameters by one kernel, where they lie, and nothing that others see."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def lying(bg: Any, g: np.ndarray, way: int) -> Any:
 
 
 def told(optimizer: Any) -> dict[str, Any]:
-    """All that an optimiser has, on the host."""
+    """All that an optimizer has, on the host."""
     found = {}
     for n, (param, state) in enumerate(zip(optimizer._all(), optimizer.state, strict=True)):
         found[f"{n}"] = param.detach().numpy()

@@ -1,4 +1,4 @@
-"""Optimisers beside the published rules in float64, 20 steps each."""
+"""Optimizers beside the published rules in float64, 20 steps each."""
 
 from __future__ import annotations
 
