@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from importlib import import_module
 from pathlib import Path
 from types import FunctionType
 
 import pytest
+from tests.browser.inside.gradients.modules import defined
 
 import browsergpu
 from browsergpu.arrays.autograd.rules import RULES
@@ -19,32 +19,13 @@ TEXT = Path(__file__).resolve().parents[2] / "docs" / "gradients-rules.md"
 _ROW = re.compile(r"^\| `([\w.]+)` \| ([^|]+?) \|", re.MULTILINE)
 
 
-#: The modules whose functions the package's own names are made of; the first name counts.
-MODULES = {
-    "": ("linalg.contraction", "creation", "data_types", "elementwise", "linalg.linear",
-         "manipulation", "ordering.sets", "ordering.sorting", "statistics"),
-    "linalg": ("linalg.decompositions", "linalg.equations", "linalg.linear", "manipulation",
-        "linalg.norms"),
-    "fft": ("fourier",),
-}  # fmt: skip
-
-
-#: Functions that the package itself has by NumPy's rules, and ``linalg`` by the standard's.
-OF_MATRICES = ("cross", "diagonal", "outer", "trace")
-
-
 def public() -> dict[str, tuple[str, ...]]:
     """What public functions have rules of, by the first name that they have."""
     found: dict[str, tuple[str, ...]] = {}
     seen = set()
     for before in ("", "linalg", "fft", "nn", "image"):
         module = getattr(browsergpu, before) if before else browsergpu
-        own = {
-            name: one
-            for part in MODULES.get(before, ())
-            for name, one in vars(import_module(f"browsergpu.functions.{part}")).items()
-            if before or name not in OF_MATRICES
-        }
+        own = defined(before)
         names = {*module.__all__, *LEFT_TO_PYTHON} if before == "" else module.__all__
         for name in sorted(names):
             one = own.get(name, getattr(module, name))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from io import BytesIO
 from types import FunctionType
 from typing import Any
@@ -13,6 +12,7 @@ import pytest
 from inside.gradients import test_elementwise as elementwise
 from inside.gradients.cases import CASES, Case
 from inside.gradients.checking import gradients_agree, second_gradients_agree
+from inside.gradients.modules import defined
 
 pytestmark = [pytest.mark.native, pytest.mark.firefox]
 
@@ -54,41 +54,20 @@ WITHOUT = {
 }  # fmt: skip
 
 
-#: The modules whose functions the package's own names are made of.
-MODULES = {
-    "": ("capture", "linalg.contraction", "creation", "data_types", "elementwise", "evaluation",
-         "interchange.dlpack", "interchange.files", "information", "linalg.linear", "manipulation",
-         "custom.elementwise_kernel", "ordering.sets", "interchange.display", "ordering.sorting",
-         "statistics"),
-    "linalg.": ("linalg.decompositions", "linalg.equations", "linalg.linear", "manipulation",
-        "linalg.norms"),
-    "fft.": ("fourier",),
-}  # fmt: skip
-
-
-#: Functions that the package itself has by NumPy's rules, and ``linalg`` by the standard's.
-OF_MATRICES = ("cross", "diagonal", "outer", "trace")
-
-
-def _functions(module: Any, before: str) -> dict[str, str]:
-    """The public functions of arrays of a module, by their names there: what rules know them by."""
-    own = {
-        name: one
-        for part in MODULES[before]
-        for name, one in vars(import_module(f"browsergpu.functions.{part}")).items()
-        if before or name not in OF_MATRICES
-    }
-    known = own.keys() & {*dir(module)}
+def _functions(module: Any, namespace: str) -> dict[str, str]:
+    """The public functions of arrays of a namespace, by full name: what rules know them by."""
+    own = defined(namespace)
+    before = f"{namespace}." if namespace else ""
     return {
         before + name: f"{own[name].__module__}.{own[name].__qualname__}"
-        for name in sorted(known)
+        for name in sorted(own.keys() & {*dir(module)})
         if isinstance(own[name], FunctionType)
         and own[name].__module__.startswith("browsergpu.functions")
     }
 
 
 def public_functions(bg: Any) -> dict[str, str]:
-    return _functions(bg, "") | _functions(bg.linalg, "linalg.") | _functions(bg.fft, "fft.")
+    return _functions(bg, "") | _functions(bg.linalg, "linalg") | _functions(bg.fft, "fft")
 
 
 def _rules() -> dict[str, tuple[str, ...]]:
