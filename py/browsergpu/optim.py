@@ -1,9 +1,4 @@
-<<<<<<< HEAD
 """Optimizers, learning rate schedulers and gradient clipping, with PyTorch's names."""
-=======
-"""Training: optimizers by the names of ``torch.optim``, rates that change (``lr_scheduler``), and
-gradients that are not too large."""
->>>>>>> 60d1a76 (Say optimizer everywhere, and mend sentences of the docs)
 
 from browsergpu.networks.optimizers import lr_scheduler
 from browsergpu.networks.optimizers.adaptive import Adagrad, Adam, AdamW, RMSprop
