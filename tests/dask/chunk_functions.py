@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from dask.sizeof import sizeof
 
 import browsergpu as bg
 
@@ -36,3 +37,16 @@ def opened() -> tuple[str, int | None]:
     """The GPU of a worker, and what it may have of its memory."""
     device = bg.init()
     return device.name, device.config.memory_limit
+
+
+def slices(number: int, size: int) -> list[Any]:
+    """So many views of one array."""
+    whole = bg.ones(number * size, dtype=bg.float32) + 0
+    return [whole[k * size : (k + 1) * size] for k in range(number)]
+
+
+def counted(keys: list[str], dask_worker: Any) -> list[int]:
+    """The bytes that a worker counts for results, when their tasks end and later."""
+    held = [key for key in keys if key in dask_worker.data]
+    first = [dask_worker.state.tasks[key].nbytes for key in held]
+    return first + [sizeof(dask_worker.data[key]) for key in held]

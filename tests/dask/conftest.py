@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,13 +14,14 @@ from distributed import Client
 from browsergpu.dask import LocalCluster
 from runner.vulkan import software_gpu
 
-PY = Path(__file__).resolve().parents[2] / "py"
+TREE = Path(__file__).resolve().parents[2]
+sys.path.append(str(TREE / "bench"))
 
 
 @pytest.fixture(scope="session")
 def environment() -> dict[str, str]:
     """What a worker process finds around it: a GPU in software."""
-    path = os.pathsep.join([str(PY), str(Path(__file__).parent)])
+    path = os.pathsep.join(map(str, (TREE / "py", TREE / "bench", Path(__file__).parent)))
     return software_gpu("wgpu") | {"PYTHONPATH": path}
 
 

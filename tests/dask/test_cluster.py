@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import operator
 import os
 import subprocess
 import sys
@@ -14,7 +16,7 @@ import dask.array as da
 import numpy as np
 import pytest
 import xarray
-from chunk_functions import doubled_by_a_survivor, gigabytes, is_on_a_gpu, opened
+from chunk_functions import counted, doubled_by_a_survivor, gigabytes, is_on_a_gpu, opened, slices
 from distributed import Client, wait
 
 import browsergpu as bg
@@ -237,6 +239,29 @@ def test_a_worker_by_the_command_line(
     finally:
         process.terminate()
         process.wait(60)
+
+
+def test_the_scheduler_sends_tasks_ahead(client: Client, cluster: LocalCluster) -> None:
+    assert math.inf == cluster.scheduler.WORKER_SATURATION
+    options: dict[str, Any] = {"n_workers": 0, "adapters": [0], "dashboard_address": None}
+    with LocalCluster(**options, tasks_ahead=2) as other:
+        assert other.scheduler.WORKER_SATURATION == 2
+    setting = {"distributed.scheduler.worker-saturation": 3}
+    with dask.config.set(setting), LocalCluster(**options) as other:
+        assert other.scheduler.WORKER_SATURATION == 3
+    with pytest.raises(ValueError, match=r"tasks_ahead must be at least 1, got 0\.5"):
+        LocalCluster(**options, tasks_ahead=0.5)
+
+
+def test_views_in_a_list_count_as_their_own_elements(client: Client) -> None:
+    cut = client.submit(slices, 40, 1 << 15)
+    first = client.submit(operator.getitem, cut, 0)
+    wait(first)
+    sizes = client.run(counted, [cut.key, first.key])
+    found = sorted(size for each in sizes.values() for size in each)
+    one = 4 << 15
+    assert one <= found[0] <= 1.2 * one
+    assert 40 * one <= found[-1] <= 1.2 * 40 * one
 
 
 def test_spilling(environment: dict[str, str], tmp_path: Path) -> None:

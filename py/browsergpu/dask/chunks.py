@@ -24,17 +24,26 @@ def held_bytes(chunk: Array) -> int:
 
     A worker asks for them when a task ends, first in the task's thread. In that call, recorded
     operations are computed and a view gets its own memory. Then Dask counts the real memory, and
-    other threads have nothing to compute.
+    other threads have nothing to compute. Dask asks for a sample only of the arrays in a long list,
+    so the others can still be views: they count as their own elements.
     """
     if not chunk.device.has_values or on_host(chunk.node) is not None:
         return chunk.nbytes
     if hasattr(thread_state, "key"):
         # Dask expects no errors here; the next use of the chunk raises it.
         with suppress(OutOfMemory), TURN:
-            take_node(chunk, apply.packed(chunk).node)
+            whole = apply.packed(chunk)
+            take_node(chunk, (apply.copied(whole) if is_part(whole) else whole).node)
             chunk.node.in_memory()
             chunk.tracer.evaluate()  # the trace keeps the task's inputs alive
-    return chunk.nbytes if chunk.node.trace else chunk.node.storage.buffer.capacity
+    if chunk.node.trace or is_part(chunk):
+        return chunk.nbytes
+    return chunk.node.storage.buffer.capacity
+
+
+def is_part(chunk: Array) -> bool:
+    """Return whether a computed chunk is less than half of its buffer."""
+    return 2 * chunk.node.kind.device_bytes(chunk.size) < chunk.node.storage.buffer.nbytes
 
 
 def token(chunk: Array) -> Any:

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import inf
 from typing import Any
 
+import dask
 import distributed
 from distributed.system import MEMORY_LIMIT
 
+from browsergpu.core.errors import InvalidArgument
 from browsergpu.dask.adapters import gpus, memory_of
 
 PRELOAD = "browsergpu.dask.preload"
+SATURATION = "distributed.scheduler.worker-saturation"
+DASKS_TASKS_AHEAD = 1.1
+TASKS_AHEAD = inf  # Dask answers a finished task within 7 ms. A task on a GPU often takes 1 ms.
 
 
 class LocalCluster(distributed.LocalCluster):  # type: ignore[misc]
@@ -25,6 +31,11 @@ class LocalCluster(distributed.LocalCluster):  # type: ignore[misc]
         adapters if there are only those.
     preload : sequence of str
         Further modules to load in each worker.
+    tasks_ahead : float, optional
+        Number of tasks without dependencies that the scheduler sends to a worker in advance, at
+        least 1. By default Dask's setting ``distributed.scheduler.worker-saturation`` if it was
+        changed, else infinity: neighbouring chunks are then created on one worker. With Dask's own
+        default of 1.1, a worker waits up to 7 ms for its next task, but holds fewer chunks.
     **options
         Options of Dask's LocalCluster. ``memory_limit`` applies to the host and to the GPU of each
         worker: above 60 % of it Dask spills chunks to ``local_directory``, and the GPU allocates no
@@ -35,6 +46,8 @@ class LocalCluster(distributed.LocalCluster):  # type: ignore[misc]
     ------
     NoAdapter
         If there is no GPU.
+    InvalidArgument
+        If ``tasks_ahead`` is less than 1.
     """
 
     def __init__(
@@ -43,8 +56,15 @@ class LocalCluster(distributed.LocalCluster):  # type: ignore[misc]
         *,
         adapters: Sequence[int] | None = None,
         preload: Sequence[str] = (),
+        tasks_ahead: float | None = None,
         **options: Any,
     ) -> None:
+        if tasks_ahead is None:
+            set_to = float(dask.config.get(SATURATION))
+            tasks_ahead = TASKS_AHEAD if set_to == DASKS_TASKS_AHEAD else set_to
+        if not tasks_ahead >= 1:
+            raise InvalidArgument("LocalCluster", "tasks_ahead", tasks_ahead, "at least 1")
+        self._tasks_ahead = tasks_ahead
         chosen = tuple(gpus() if adapters is None else adapters)
         workers = len(chosen) if n_workers is None else n_workers
         known = memory_of(chosen)
@@ -59,3 +79,7 @@ class LocalCluster(distributed.LocalCluster):  # type: ignore[misc]
             preload_argv=["--adapters", ",".join(map(str, chosen))],
             **options,
         )
+
+    async def _start(self) -> None:
+        await super()._start()
+        self.scheduler.WORKER_SATURATION = self._tasks_ahead
