@@ -23,10 +23,12 @@ from browsergpu.gpu.holding import Held, Holding
 from browsergpu.gpu.port import Gpu, closed
 
 _SMALLEST = 256
-#: The pool may hold _POOL_CEILING bytes. It may hold more, until all buffers reach twice the peak
-#: of the bytes in use, up to _POOL_MOST or 1/_SHARE of the GPU's memory if that is known. Creating
-#: a large buffer waits for the GPU, so a loop should find its own buffers again. A loop needs
-#: several sizes one after the other, which together exceed the bytes in use at one time.
+#: Creating a large buffer waits for the GPU, so a loop should find its own buffers again. A loop
+#: needs several sizes one after the other, which together exceed the bytes in use at one time. The
+#: pool may therefore hold _POOL_CEILING bytes, and more until all buffers reach twice the peak of
+#: the bytes in use. Then it holds at most 1/_SHARE of the GPU's memory. If that is unknown or
+#: small, all buffers together have at most _POOL_MOST bytes, or the pool has 1/_SHARE of the bytes
+#: in use.
 _POOL_CEILING = 512 * 2**20
 _POOL_MOST = 4 * 2**30
 _SHARE = 4
@@ -395,8 +397,10 @@ class BufferPool(Shown):
 
     def _pool(self, identity: int, capacity: int) -> None:
         """Keep a free buffer for later requests, or destroy it if the pool is full."""
-        most = max(_POOL_MOST, self._share)
-        ceiling = max(_POOL_CEILING, min(2 * self._most_in_use, most) - self._in_use)
+        beside = max(
+            self._share, _POOL_MOST - self._in_use, min(_POOL_MOST, self._in_use // _SHARE)
+        )
+        ceiling = max(_POOL_CEILING, min(2 * self._most_in_use - self._in_use, beside))
         if identity in self._recorder.failed or capacity > ceiling:
             self._destroy(identity)
             return

@@ -111,6 +111,26 @@ def test_a_loop_finds_its_large_buffers_again() -> None:
             assert js.gpuWatch.buffersAlive == alive
 
 
+@pytest.mark.parametrize("memory_of_gpu", [None, 1024 * MIB])
+def test_a_loop_beside_much_data_finds_its_buffers_again(
+    monkeypatch: pytest.MonkeyPatch, memory_of_gpu: int | None
+) -> None:
+    from browsergpu.gpu import memory
+
+    monkeypatch.setattr(memory, "_POOL_CEILING", 32 * MIB)
+    monkeypatch.setattr(memory, "_POOL_MOST", 512 * MIB)
+    with opened() as backend:
+        pool = backend.device.memory
+        monkeypatch.setattr(pool, "_share", (memory_of_gpu or 0) // 4)
+        data = [backend.alloc(96 * MIB) for _ in range(6)]
+        assert pool.pooled == 0
+        for pointer in [backend.alloc(48 * MIB) for _ in range(3)]:
+            backend.free(pointer)
+        assert pool.pooled == 3 * 48 * MIB
+        for pointer in data:
+            backend.free(pointer)
+
+
 def test_the_pool_gives_up_sizes_that_nobody_frees_any_more(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
