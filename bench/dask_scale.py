@@ -79,6 +79,7 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     add("--chunk", type=int, default=8192, help="rows of their chunks, a divisor of the sizes")
     add("--points", type=int, default=800_000_000)
     add("--piece", type=int, default=6_250_000, help="points of a chunk")
+    add("--pieces", type=int, default=4, help="chunks of a task")
     add("--features", type=int, default=16)
     add("--clusters", type=int, default=64)
     add("--rounds", type=int, default=5)

@@ -5,27 +5,38 @@ from __future__ import annotations
 from itertools import count
 from typing import Any
 
-import dask
 import dask.array as da
 import numpy as np
 from dask.distributed import Client
 
+from dask_programs.chunks import library, meta_of
 from dask_programs.measuring import Measured, timed
 
 
-def reduction(kind: str, client: Client, o: Any) -> Measured:
-    """Compute mean((u - 1/2)²), which is 1/12. A few bytes of each chunk move."""
-    wanted = o.gigabytes if kind == "browsergpu" else o.numpy_gigabytes
-    n = int(wanted * 1e9 / 4)
-    chunk = min(o.reduced_chunk, n)
+def drawn(kind: str, seed: int, size: int, block_id: tuple[int, ...]) -> Any:
+    """Return a chunk of uniform random numbers."""
+    rng = library(kind).random.default_rng([seed, *block_id])
+    return rng.random(size, dtype=np.float32)
 
+
+def reduction(kind: str, client: Client, o: Any) -> Measured:
+    """Compute mean((u - 1/2)²), which is 1/12. A few bytes of each chunk move.
+
+    Dask fuses all work on a chunk into one task. ``da.random`` would give two tasks.
+    """
+    wanted = o.gigabytes if kind == "browsergpu" else o.numpy_gigabytes
+    chunk = min(o.reduced_chunk, int(wanted * 1e9 / 4))
+    chunks = int(wanted * 1e9 / 4 / chunk)
+    n = chunk * chunks
     seeds = count()
 
     def run() -> None:
         # With another seed each time: Dask computes nothing whose name it still knows.
-        with dask.config.set({"array.backend": kind}):
-            u = da.random.default_rng(next(seeds)).random((n,), chunks=chunk, dtype=np.float32)
-            mean = float(np.asarray(((u - 0.5) ** 2).mean(split_every=o.split_every).compute()))
+        u = da.map_blocks(
+            drawn, kind, next(seeds), chunk,
+            chunks=((chunk,) * chunks,), dtype=np.float32, meta=meta_of(kind, 1),
+        )  # fmt: skip
+        mean = float(np.asarray(((u - 0.5) ** 2).mean(split_every=o.split_every).compute()))
         assert abs(mean - 1 / 12) < 1 / min(n, 1e6) ** 0.5, mean
 
     seconds = timed(o.repeats, run)

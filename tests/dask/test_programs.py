@@ -15,7 +15,7 @@ from distributed import Client, SchedulerPlugin
 from browsergpu.dask import LocalCluster
 
 SIZES = [
-    "--repeats=1", "--size=256", "--moved-size=192", "--chunk=64", "--points=8000", "--piece=1000",
+    "--repeats=1", "--size=256", "--moved-size=192", "--chunk=64", "--points=8000", "--piece=500",
     "--gigabytes=0.0004", "--reduced-chunk=10000", "--split-every=4", "--exchange-size=300",
     "--sort-chunk=5000", "--sort-chunks=12", "--tasks=100",
 ]  # fmt: skip
