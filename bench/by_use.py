@@ -25,7 +25,7 @@ from browsergpu.device.device import Device
 from browsergpu.gpu.platform import block_on
 from browsergpu.kernels import choices
 from browsergpu.kernels.base.family import Problem
-from browsergpu.kernels.elements import elementwise
+from browsergpu.kernels.elements.fill import fill
 from browsergpu.tools.tuning.clock import Clock, quickest_times
 from browsergpu.tools.tuning.problems import PROBLEMS
 
@@ -63,7 +63,7 @@ def operands(device: Device, problem: Problem) -> Iterator[Sequence[Any]]:
     try:
         for n in problem.elements:
             made.append(device.memory.get_buffer("bench", 4 * n))
-            device.launch("bench", elementwise.fill, made[-1:], 1.0, n)
+            device.launch("bench", fill, made[-1:], 1.0, n)
         yield made
     finally:
         for buffer in made:

@@ -29,7 +29,17 @@ struct Params {
 @group(0) @binding(2) var<storage, read_write> y: array<f32>;
 @group(1) @binding(0) var<uniform> params: Params;
 
-//#include lib/columns.wgsl
+// 1: inner is a multiple of 4, so groups of columns are vec4s
+override ALIGNED: u32 = 0u;
+
+// Four neighbouring columns: words i to i + 3, undefined past the end of x.
+fn load_columns(i: u32) -> vec4f {
+  if (ALIGNED != 0u) {
+    return x[i / 4u];
+  }
+  return vec4f(words[i], words[i + 1u], words[i + 2u], words[i + 3u]);
+}
+
 //#include lib/moments.wgsl
 
 // 1: y is the variances, scale × deviations, instead of the quadruples

@@ -10,11 +10,10 @@ import pytest
 from browsergpu import Activation
 from browsergpu.kernels.base.family import Codes
 from browsergpu.kernels.convolution import pool
-from browsergpu.kernels.elements import cast, elementwise, philox
+from browsergpu.kernels.elements import cast, philox
 from browsergpu.kernels.matmul import products
 from browsergpu.kernels.networks import attention_facts, images
 from browsergpu.kernels.ordering import scan, sort
-from browsergpu.kernels.reductions import reduce
 from browsergpu.kernels.table import KERNELS
 from browsergpu.kernels.text import shaders
 
@@ -25,11 +24,8 @@ MASKS = {name or "none": code for name, code in attention_facts.MASK_CODES.items
 
 #: File and constant, or field of the parameters → the codes that it can have.
 CODES: Mapping[tuple[str, str], Codes] = {
-    ("unary.wgsl", "OP"): elementwise.UNARY_CODES,
-    ("binary.wgsl", "OP"): elementwise.BINARY_CODES,
     ("philox.wgsl", "OP"): philox.UNIFORM_CODES,
     ("normal.wgsl", "OP"): philox.NORMAL_CODES,
-    ("reduce.wgsl", "OP"): reduce.CODES,
     ("scan.wgsl", "OP"): scan.CODES,
     **{
         (f"{name}.wgsl", "KIND"): sort.CODES

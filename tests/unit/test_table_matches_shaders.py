@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from browsergpu import BinaryOp, ComputeBackend, DType, ReduceOp, UnaryOp, WasmBackend
+from browsergpu import ComputeBackend, DType, WasmBackend
 from browsergpu.kernels.base.family import READ, WRITE, Kernel
 from browsergpu.kernels.table import KERNELS, RENDER_SHADERS
 from browsergpu.kernels.text import shaders
@@ -150,17 +150,6 @@ HELD = {"4", "8", "16"}
 
 # Configurations by the kernel's name or its first word; the others have one, without a name.
 CONFIGURATIONS = {
-    "unary": {op.value for op in UnaryOp},
-    **{
-        f"unary_halves{where}": {"relu", "sigmoid", "tanh", "gelu", "gelu_erf"}
-        for where in ("", "_in_place")
-    },
-    "binary": {op.value for op in BinaryOp},
-    # A mean is a sum that is scaled.
-    "reduce": {op.value for op in ReduceOp} - {"mean"},
-    "reduce_columns": {
-        f"{op}{suffix}" for op in ("sum", "max", "min") for suffix in ("", "_aligned")
-    },
     "gemm": {
         f"{tile}{ending}"
         for tile in ("32", "64", "128")

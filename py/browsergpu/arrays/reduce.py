@@ -12,7 +12,6 @@ import numpy as np
 from browsergpu.arrays.apply import binary, cast_to, full_node, resolve
 from browsergpu.arrays.lazy.node import Node, stored
 from browsergpu.arrays.lazy.partial_reduction import folded
-from browsergpu.arrays.lazy.reduction import Reducer
 from browsergpu.arrays.lazy.values import Values, of_node
 from browsergpu.arrays.numbers import words_of
 from browsergpu.arrays.value import Value
@@ -25,6 +24,7 @@ from browsergpu.core.errors import InvalidArgument, InvalidType
 from browsergpu.core.shapes import Shape
 from browsergpu.device.device import Device
 from browsergpu.kernels.fused.reduction import WIDE
+from browsergpu.kernels.fused.reduction_plan import Reducer
 from browsergpu.tensors import reductions
 from browsergpu.tensors.device_array import Storage
 from browsergpu.tensors.view import View

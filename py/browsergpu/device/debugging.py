@@ -42,14 +42,12 @@ NO_FLOATS_IN_WORDS = frozenset(
     {
         *("strided", "strided_vectors", "transpose", "transpose_halves", "repitch", "fill"),
         *("merge_word", "windows_halves"),
-        *("pool_indices", "sum_integer"),
+        "pool_indices",
         *("sort", "sort_pairs", "sort_small", "sort_count", "compact", "compact_counts", "search"),
         "split_largest",
         *("arg_rows", "arg_columns", "arg_merge"),
     }
 )
-
-_HALVES_OUT = 2  # the bit of ``halves`` for the output
 
 
 class Debugger(Shown):
@@ -155,8 +153,6 @@ def _in_words(kernel: Kernel, pipeline: Pipeline, fields: tuple[float, ...]) -> 
     match kernel.name.removesuffix("_in_place"):
         case "cast":
             return {"f32": F32, "f16": F16}.get(configuration.split("_")[1], NO_FLOATS)
-        case "unary_halves":
-            return F16 if parameter("halves") & _HALVES_OUT else F32
         case "scan_rows" | "scan_row_totals" | "scan_columns" | "scan_column_totals":
             return F32 if configuration in FLOAT_SCANS else NO_FLOATS
         case "attention_tiled":

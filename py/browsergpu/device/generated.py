@@ -25,13 +25,20 @@ class GeneratedPipelines(Shown):
         The invalid values that kernels report.
     immediate_bytes : int
         Maximum bytes of parameters that a kernel can take as immediates.
+    cached : bool
+        Whether pipelines are kept.
     """
 
-    def __init__(self, recorder: Gpu, faults: Faults, immediate_bytes: int) -> None:
+    def __init__(
+        self, recorder: Gpu, faults: Faults, immediate_bytes: int, *, cached: bool = True
+    ) -> None:
         self._recorder = recorder
         self._faults = faults
         self._immediate_bytes = immediate_bytes
+        self._cached = cached
         self._made: dict[Source, Pipeline] = {}
+        #: Number of kernels compiled so far.
+        self.compiled = 0
         #: The kernel of each pipeline, for profiles and check_nan.
         self.sources: WeakKeyDictionary[Pipeline, Source] = WeakKeyDictionary()
 
@@ -42,7 +49,7 @@ class GeneratedPipelines(Shown):
         the cache is full.
         """
         made = self._made.pop(kernel, None)
-        if made is None:
+        if made is None or not self._cached:
             if len(self._made) >= MOST_KERNELS:
                 del self._made[next(iter(self._made))]
             made = self._compile(kernel)
@@ -50,7 +57,11 @@ class GeneratedPipelines(Shown):
         self._faults.is_armed |= kernel.checks
         return made
 
+    def __len__(self) -> int:
+        return len(self._made)
+
     def _compile(self, kernel: Source) -> Pipeline:
+        self.compiled += 1
         immediate = 4 * kernel.parameters <= self._immediate_bytes
         made = self._recorder.create_pipeline(
             label=kernel.label,

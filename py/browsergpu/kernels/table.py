@@ -11,23 +11,21 @@ from collections.abc import Mapping
 
 from browsergpu.kernels.base.family import Kernel, KernelFamily
 from browsergpu.kernels.convolution import conv2d_facts, conv2d_products, depthwise, pool
-from browsergpu.kernels.elements import cast, elementwise, integers, philox, strided
+from browsergpu.kernels.elements import cast, fill, philox, strided
 from browsergpu.kernels.fourier import fft
 from browsergpu.kernels.linalg import cholesky, jacobi, lu, matrices, pivots, qr
 from browsergpu.kernels.matmul import gemm_f16, gemm_facts, gemm_high
 from browsergpu.kernels.networks import adam, attention_facts, embedding, images
 from browsergpu.kernels.ordering import arg_reduce, compact, scan, search, segment_sum, sort
-from browsergpu.kernels.reductions import batch_norm, moments, reduce, rows
+from browsergpu.kernels.reductions import batch_norm, moments, rows
 
 #: All families. Operations with variants are tuned in this order.
 FAMILIES: tuple[KernelFamily, ...] = tuple(
     module.FAMILY
     for module in (
-        elementwise,
+        fill,
         cast,
-        integers,
         strided,
-        reduce,
         moments,
         scan,
         sort,

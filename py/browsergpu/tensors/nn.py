@@ -10,6 +10,7 @@ from typing import Any
 
 from browsergpu.core.checks import product
 from browsergpu.core.dtypes import DType
+from browsergpu.core.element_types import FLOAT32
 from browsergpu.core.shapes import Shape
 from browsergpu.device.device import Device
 from browsergpu.gpu.program import Slot
@@ -19,12 +20,13 @@ from browsergpu.kernels.convolution import conv2d_products
 from browsergpu.kernels.convolution import pool as pool_kernel
 from browsergpu.kernels.convolution.conv2d import Conv2dPlan
 from browsergpu.kernels.convolution.pool import PoolPlan
-from browsergpu.kernels.elements import elementwise
+from browsergpu.kernels.elements.fill import fill
 from browsergpu.kernels.networks import adam as adam_kernel
 from browsergpu.kernels.networks.embedding import look_up
 from browsergpu.kernels.reductions import batch_norm as batch_norm_kernel
-from browsergpu.kernels.reductions import reduce, rows
+from browsergpu.kernels.reductions import rows
 from browsergpu.tensors.operand_checks import has_axes, has_shape, small_number
+from browsergpu.tensors.reductions import fold
 from browsergpu.tensors.staging import Operand, Staging, launch, of_operands
 from browsergpu.tensors.view import View
 
@@ -139,7 +141,7 @@ def _factors(
     for operand, neutral in ((gamma, 1.0), (beta, 0.0)):
         if operand is None:
             slot = staging.temporary(DType.F32, length)
-            elementwise.fill(build, slot, neutral, length)
+            fill(build, slot, neutral, length)
         else:
             slot = staging.read(operand)
         made.append(slot)
@@ -307,7 +309,7 @@ def _cross_entropy(
     staging = Staging(build)
     y = staging.write(loss, logits, targets)
     if samples == 0:  # the mean of no samples
-        elementwise.fill(build, y, nan, 1)
+        fill(build, y, nan, 1)
     else:
         p = staging.write(probs, logits, targets)
         mean = loss.shape == () and targets.shape != ()
@@ -316,7 +318,7 @@ def _cross_entropy(
         source = staging.read(logits)
         rows.cross_entropy(build, source, targets.slot, each, p, samples, classes)
         if mean:
-            reduce.reduce(build, each, y, reduce.plan_reduce("mean", (samples,), 0))
+            fold(build, "mean", each, FLOAT32, y, (1, samples, 1))
     staging.deliver()
 
 

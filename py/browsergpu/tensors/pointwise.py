@@ -10,8 +10,8 @@ from browsergpu.core.shapes import Shape
 from browsergpu.core.showing import Shown
 from browsergpu.device.device import Device
 from browsergpu.kernels.base.build import Build
-from browsergpu.kernels.elements import elementwise
 from browsergpu.kernels.elements.cast import cast
+from browsergpu.kernels.elements.fill import fill_words
 from browsergpu.kernels.elements.strided import gather
 from browsergpu.kernels.fused.computing import compute
 from browsergpu.kernels.fused.operations import cast as cast_of
@@ -23,13 +23,16 @@ from browsergpu.tensors.view import View
 
 #: The element types of tensors.
 KINDS = {kind.dtype: kind for kind in TYPES if kind.dtype is not None}
-#: The generated operations of arithmetic.
-_OPERATIONS = {"add": "add", "sub": "subtract", "mul": "multiply", "div": "divide"}
+#: Generated operations that have other names than the functions of the interfaces.
+_OPERATIONS = {
+    "neg": "negative", "gelu": "gelu_tanh", "gelu_erf": "gelu",
+    "sub": "subtract", "mul": "multiply", "div": "divide", "max": "maximum", "min": "minimum",
+}  # fmt: skip
 
 
-def unary(device: Device, function: str, x: View, y: View) -> None:
-    """y = f(x) of as many floats, of which there are some; y may be x."""
-    launch(device, function, _unary, (x, y), function)
+def unary(device: Device, op: str, function: str, x: View, y: View) -> None:
+    """Write f(x) of as many floats to y, which has elements and may be x."""
+    launch(device, op, _unary, (x, y), function, _is_part(y))
 
 
 def with_number(device: Device, op: str, x: View, number: int, y: View, *, reverse: bool) -> None:
@@ -39,8 +42,10 @@ def with_number(device: Device, op: str, x: View, number: int, y: View, *, rever
 
 
 def binary(device: Device, op: str, function: str, a: View, b: View, y: View) -> None:
-    """y = a f b in the name of ``op``, broadcast to y's shape, which has elements; y may be a or b.
-    All are floats, or all of the same whole numbers."""
+    """Write f(a, b), broadcast to y's shape, to y, which has elements and may be a or b.
+
+    All are floats, or all are the same integers.
+    """
     launch(device, op, _binary, (a, b, y), function, _is_part(y))
 
 
@@ -67,18 +72,11 @@ def permute(device: Device, op: str, x: View, order: tuple[int, ...], y: View) -
     launch(device, op, _permute, (x, y), op, order)
 
 
-def _halves(x: Operand, y: Operand) -> int:
-    """The kernels' bits: 1 where x is of float16, 2 where y is."""
-    return (x.dtype is DType.F16) + 2 * (y.dtype is DType.F16)
-
-
-@of_operands
-def _unary(build: Build, x: Operand, y: Operand, function: str) -> None:
-    halves = _halves(x, y)
-    if halves:
-        elementwise.unary_halves(build, x.slot, y.slot, function, x.size, halves)
-    else:
-        elementwise.unary(build, x.slot, y.slot, function, x.size)
+@of_views
+def _unary(build: Build, x: Operand, y: Operand, function: str, in_part: bool) -> None:
+    trace = _Trace()
+    trace.apply(function, trace.read(x))
+    trace.compute(build, y, in_part=in_part)
 
 
 @of_views
@@ -107,6 +105,7 @@ class _Trace(Shown):
         self.code: list[int] = []
         self.kinds: list[ElementType] = []
         self._read: list[Operand] = []
+        self._places: dict[Operand, int] = {}
 
     def add(self, kind: ElementType, entry: int) -> int:
         """Append an entry, and return its place."""
@@ -115,16 +114,20 @@ class _Trace(Shown):
         return len(self.code) - 1
 
     def read(self, x: Operand) -> int:
-        """Append an operand's elements, and return their place."""
+        """Append an operand's elements unless they are there already, and return their place."""
+        if x in self._places:
+            return self._places[x]
         kind = KINDS[x.dtype]
         self._read.append(x)
         at = self.add(kind, leaf(kind))
-        return self._cast(at, FLOAT32) if x.dtype.is_float else at
+        self._places[x] = self._cast(at, FLOAT32) if x.dtype.is_float else at
+        return self._places[x]
 
-    def apply(self, function: str, first: int, second: int) -> None:
-        """Append an operation on two places."""
-        made = resolved(_OPERATIONS[function], (self.kinds[first], self.kinds[second]))
-        self.add(made.result, operation(made.number, first, second))
+    def apply(self, function: str, *places: int) -> None:
+        """Append an operation on one or two places."""
+        kinds = tuple(self.kinds[place] for place in places)
+        made = resolved(_OPERATIONS.get(function, function), kinds)
+        self.add(made.result, operation(made.number, *places))
 
     def _cast(self, at: int, kind: ElementType) -> int:
         if self.kinds[at] is kind:
@@ -177,7 +180,7 @@ def _assign(build: Build, x: Operand, y: Operand) -> None:
 
 @of_operands
 def _fill(build: Build, y: Operand) -> None:
-    elementwise.fill_words(build, y.slot, -(-y.dtype.device_bytes(y.size) // 4))
+    fill_words(build, y.slot, -(-y.dtype.device_bytes(y.size) // 4))
 
 
 @of_views

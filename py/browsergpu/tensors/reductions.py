@@ -2,31 +2,85 @@
 
 from __future__ import annotations
 
-from math import nan
+from dataclasses import dataclass
+from functools import lru_cache
+from math import inf, nan
+from struct import pack, unpack
+from typing import Any
 
+from browsergpu.core import checks
 from browsergpu.core.dtypes import DType
+from browsergpu.core.element_types import FLOAT32, ElementType
+from browsergpu.core.enums import ReduceOp
+from browsergpu.core.errors import InvalidArgument
+from browsergpu.core.remembered import remembered
 from browsergpu.device.device import Device
 from browsergpu.gpu.program import Slot
 from browsergpu.kernels.base.build import Build
-from browsergpu.kernels.elements import elementwise, integers
+from browsergpu.kernels.elements.fill import fill
+from browsergpu.kernels.fused import reduction_plan
+from browsergpu.kernels.fused.operations import resolved
+from browsergpu.kernels.fused.reduction_plan import Extents, Reducer
 from browsergpu.kernels.reductions import moments
-from browsergpu.kernels.reductions import reduce as kernels
+from browsergpu.tensors.pointwise import KINDS
 from browsergpu.tensors.staging import Operand, Staging, launch, of_operands
 from browsergpu.tensors.view import View
 
 #: [outer, length, inner] of each reduction of neighbouring axes, in their order.
-Steps = tuple[tuple[int, int, int], ...]
+Steps = tuple[Extents, ...]
+#: The operation on two elements, and the identity element.
+_OPERATIONS = {
+    "sum": ("add", 0.0), "mean": ("add", 0.0), "max": ("maximum", -inf), "min": ("minimum", inf),
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ReducePlan:
+    """Number of elements of input and output, and the [outer, length, inner] of the input."""
+
+    op: str
+    input_elements: int
+    output_elements: int
+    extents: Extents
+
+
+@remembered
+def plan_reduce(op: Any, shape: Any, axis: Any) -> ReducePlan:
+    """Check the arguments of ``ComputeBackend.reduce`` that are not buffers."""
+    kind = checks.choice("reduce", "op", op, ReduceOp)
+    extents = checks.dimensions("reduce", "shape", shape)
+    rank = len(extents)
+    if rank == 0:
+        raise InvalidArgument("reduce", "shape", shape, "have at least one dimension")
+    at = checks.integer("reduce", "axis", axis, -rank)
+    if at >= rank:
+        raise InvalidArgument("reduce", "axis", axis, f"an axis from {-rank} to {rank - 1}")
+    at %= rank
+    outer, length = checks.product(extents[:at]), extents[at]
+    inner = checks.product(extents[at + 1 :])
+    if length == 0 and kind in (ReduceOp.MAX, ReduceOp.MIN):
+        raise InvalidArgument(
+            "reduce",
+            "shape",
+            shape,
+            f"have elements along axis {axis}",
+            f"{kind} of nothing is undefined.",
+        )
+    extents_of_axis = (outer, length, inner)
+    return ReducePlan(kind.value, outer * length * inner, outer * inner, extents_of_axis)
 
 
 def reduce(device: Device, op: str, function: str, x: View, y: View, steps: Steps) -> None:
-    """y = the sum, mean, max or min of x by steps, of which there is one at least; y, which has
-    elements, may be x. Sums of integers and bool are added modulo 2^32; of nothing, a mean is NaN,
-    a sum 0, and there is no max or min."""
+    """Write the sum, mean, max or min of x by one or more steps to y, which has elements.
+
+    y may be x. Integers and bools are added modulo 2³². Of no elements, a mean is NaN and a sum 0;
+    there is no max or min.
+    """
     launch(device, op, _reduce, (x, y), function, steps)
 
 
 def variance(device: Device, op: str, x: View, y: View, steps: Steps, ddof: float) -> None:
-    """y = the variance of x by steps; y, which has elements, may be x."""
+    """Write the variance of x by steps to y, which has elements and may be x."""
     launch(device, op, _variance, (x, y), steps, ddof)
 
 
@@ -36,21 +90,45 @@ def _reduce(build: Build, x: Operand, y: Operand, function: str, steps: Steps) -
     kind = DType.F32 if x.dtype.is_float else y.dtype
     target = staging.write(y, x, dtype=kind)
     if x.size == 0:
-        elementwise.fill(build, target, nan if function == "mean" else 0.0, y.size)
+        fill(build, target, nan if function == "mean" else 0.0, y.size)
     else:
-        source = staging.read(x, x.dtype.computed_as)
+        source, of = x.slot, KINDS[x.dtype]
         for i, step in enumerate(steps):
             outer, _, inner = step
             last = i == len(steps) - 1
             made = target if last else staging.temporary(kind, outer * inner)
-            if kind is DType.F32:
-                kernels.reduce(build, source, made, kernels.plan_reduce(function, step, 1))
-            else:
-                integers.total(build, source, made, *step)
+            fold(build, function, source, of, made, step, KINDS[kind])
             if i:
                 build.release(source)
-            source = made
+            source, of = made, KINDS[kind]
     staging.deliver()
+
+
+def fold(
+    build: Build,
+    function: str,
+    x: Slot,
+    kind: ElementType,
+    y: Slot,
+    extents: Extents,
+    result: ElementType = FLOAT32,
+) -> None:
+    """Add dispatches that reduce the middle axis of packed elements of a type to ``result``."""
+    length = extents[1] if function == "mean" else 1
+    reduction_plan.reduce(build, _reducer(function, result, length), x, kind, y, extents)
+
+
+@lru_cache(maxsize=1024)
+def _reducer(function: str, kind: ElementType, length: int) -> Reducer:
+    operation, identity = _OPERATIONS[function]
+    nothing = _word(identity) if kind is FLOAT32 else int(identity)
+    scale = (_word(1 / length),) if length > 1 else ()
+    return Reducer("reduce", resolved(operation, (kind, kind)), (nothing,), scale)
+
+
+def _word(number: float) -> int:
+    (word,) = unpack("<I", pack("<f", number))
+    return int(word)
 
 
 @of_operands
@@ -58,7 +136,7 @@ def _variance(build: Build, x: Operand, y: Operand, steps: Steps, ddof: float) -
     staging = Staging(build)
     target: Slot = staging.write(y, x)
     if x.size == 0:
-        elementwise.fill(build, target, nan, y.size)
+        fill(build, target, nan, y.size)
     else:
         moments.variance(build, staging.read(x), target, steps, ddof)
     staging.deliver()

@@ -6,7 +6,7 @@ from browsergpu.core.dtypes import DType
 from browsergpu.device.device import Device
 from browsergpu.gpu import platform
 from browsergpu.kernels.base.build import Build
-from browsergpu.kernels.elements import elementwise
+from browsergpu.kernels.elements.fill import fill
 from browsergpu.kernels.ordering import compact
 from browsergpu.kernels.ordering import scan as kernels
 from browsergpu.tensors import transfers
@@ -107,7 +107,7 @@ def _scan_wide(build: Build, x: Operand, y: Operand, function: str, axis: int) -
 @of_views
 def _true_places(build: Build, mask: Operand, places: Operand, count: Operand) -> None:
     if not mask.size:
-        elementwise.fill(build, count.slot, 0.0, 1)
+        fill(build, count.slot, 0.0, 1)
         return
     staging = Staging(build)
     # -0 has bits set that do not make it true.

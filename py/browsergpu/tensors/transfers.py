@@ -5,7 +5,7 @@ from __future__ import annotations
 from browsergpu.core.errors import Unsupported
 from browsergpu.device.device import Device
 from browsergpu.gpu.memory import Allocation
-from browsergpu.kernels.elements import elementwise
+from browsergpu.kernels.elements.fill import merge_word
 
 
 def write(device: Device, buffer: Allocation, offset: int, view: memoryview) -> None:
@@ -43,7 +43,7 @@ def _merge(device: Device, buffer: Allocation, offset: int, data: memoryview) ->
     shift = 8 * (offset % 4)
     mask = ((1 << 8 * len(data)) - 1) << shift
     value = int.from_bytes(data, "little") << shift
-    device.launch("write", elementwise.merge_word, (buffer,), late=(offset // 4, mask, value))
+    device.launch("write", merge_word, (buffer,), late=(offset // 4, mask, value))
 
 
 async def read(device: Device, buffer: Allocation, offset: int, view: memoryview) -> None:

@@ -1,5 +1,5 @@
-// GELU, https://arxiv.org/abs/1606.08415, in both forms, and the distribution function Φ of the
-// standard normal distribution. None cancels for negative v.
+// Sigmoid, SiLU, both forms of GELU (https://arxiv.org/abs/1606.08415), and the distribution
+// function Φ of the standard normal distribution. None cancels for negative v.
 
 //#include lib/erfc.wgsl
 //#include lib/floats.wgsl
@@ -53,4 +53,13 @@ fn np_ndtr(v: vec4f) -> vec4f {
   let tail = tail_of(v);
   let below = tail.large * tail.small;
   return select(select(1.0 - below, below, v < vec4f(0.0)), v, are_nan(v));
+}
+
+fn np_silu(v: vec4f) -> vec4f {
+  return select(gated(v, 0.5 * v), v, are_nan(v));
+}
+
+fn np_sigmoid(v: vec4f) -> vec4f {
+  let power = np_exp(-abs(v));
+  return select(select(vec4f(1.0), power, v < vec4f()) / (1.0 + power), v, are_nan(v));
 }

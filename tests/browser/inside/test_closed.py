@@ -91,7 +91,7 @@ def test_the_device_itself(device: Any) -> None:
 
     buffer = Buffer(device, 8)
     recorder, memory = device.recorder, device.memory
-    pipeline = device.pipeline("unary", "neg")
+    pipeline = device.pipeline("fill")
     device.close()
     device.close()
     for op, call in {
@@ -99,8 +99,8 @@ def test_the_device_itself(device: Any) -> None:
         "Buffer": lambda: Buffer(device, 4),
         "warm_up": lambda: device.warm_up(["gemm"]),
         "warm_up_async": lambda: wait_for(device.warm_up_async(["gemm"])),
-        "unary.exp": lambda: device.pipeline("unary", "exp"),
-        "device": lambda: recorder.dispatch(pipeline, 1, 1, 1, 1, 1, 1, 0),
+        "cast.f32_f16": lambda: device.pipeline("cast", "f32_f16"),
+        "device": lambda: recorder.dispatch(pipeline, 1, 1, 1, 1, 1, 0),
     }.items():
         raises_closed(op, call)
     for call in (
@@ -179,7 +179,7 @@ def test_what_waits_is_told_of_the_end(device: Any, work: str, turns: int) -> No
         "synchronize": executor.synchronize_async,
         "ready": x.ready,
         "profile": profiled,
-        "compile": lambda: device.warm_up_async(["unary.exp", "unary.log"]),
+        "compile": lambda: device.warm_up_async(["cast.f32_f16", "fill"]),
     }
 
     async def wait_and_close() -> str:

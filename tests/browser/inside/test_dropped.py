@@ -126,7 +126,7 @@ async def recovered(backend: Any) -> None:
 
 
 def warm_up(backend: Any) -> None:
-    backend.device.warm_up(["unary.neg", "unary.exp"])
+    backend.device.warm_up(["cast.f32_f16", "fill"])
 
 
 USES: dict[str, Callable[[Any], Any]] = {
@@ -183,7 +183,7 @@ def test_a_device_that_warms_up_is_not_kept_open_by_that(monkeypatch: pytest.Mon
     from browsergpu.device.device import Device
 
     monkeypatch.setattr(Device, "device_type", "gpu")
-    monkeypatch.setattr(warm_up, "MOST_USED", ("unary.neg", "unary.abs", "unary.relu"))
+    monkeypatch.setattr(warm_up, "MOST_USED", ("cast.f32_f16", "cast.f16_f32", "fill"))
     backend = opened()
     warming = backend.device._warming
     del backend
@@ -202,7 +202,7 @@ def test_a_profile_that_is_looked_at_later_keeps_no_device_open() -> None:
         use(backend)
     del backend
     assert why_lost(js.gpuWatch.devices[-1]) == "destroyed"
-    assert "unary" in seen.table()
+    assert "fused" in seen.table()
     with pytest.raises(Unsupported, match="has ended"):
         seen.__enter__()
 

@@ -156,7 +156,7 @@ def test_a_read_after_an_error_leaves_the_array_alone(backend: Any) -> None:
     with on_gpu(backend) as gpu:
         x = gpu.upload(some_bytes(result.size))
         device = backend.device
-        pipeline = device.pipeline("unary_in_place", "neg")
+        pipeline = device.pipeline("fill")
         device.recorder.dispatch(pipeline, 2**20, 1, 1, backend._buffers[x].id, 4, 0)
         with pytest.raises(ValidationError):
             backend.copy_dtoh(result, x)
@@ -221,7 +221,7 @@ def test_an_upload_survives_an_invalid_command_before_it(backend: Any) -> None:
         data = some_bytes(9 * MIB)
         x, y = gpu.upload(data[::-1].copy()), gpu.alloc(64)
         let_go()  # there are mapped buffers now
-        pipeline = device.pipeline("unary_in_place", "neg")
+        pipeline = device.pipeline("fill")
         device.recorder.dispatch(pipeline, 2**20, 1, 1, backend._buffers[y].id, 4, 0)
         backend.copy_htod(x, data)
         with pytest.raises(ValidationError):

@@ -45,26 +45,27 @@ def wait_for(coroutine: Any) -> Any:
 
 
 def test_what_was_warmed_up_is_not_compiled_again(fresh: Any) -> None:
-    wait_for(fresh.device.warm_up_async(["unary.neg", "unary_in_place.neg", "unary.neg"]))
+    from browsergpu import KernelExecutor
+
+    wait_for(fresh.device.warm_up_async(["cast.f32_f16", "cast.f16_f32", "cast.f32_f16"]))
     assert created(fresh) == 2
     assert fresh.device.pipeline_misses == 0
-    with on_gpu(fresh) as gpu:
-        data = random_array(1, 50)
-        x, y = gpu.upload(data), gpu.alloc(200)
-        fresh.unary("neg", x, y, 50)
-        fresh.unary("neg", y, y, 50)
-        assert_same_bits(gpu.download(y, 50), data, "negated twice")
+    executor = KernelExecutor(fresh.device)
+    data = random_array(1, 50, dtype=np.float16).astype(np.float32)
+    x = executor.from_numpy(data)
+    assert_same_bits(executor.cast(executor.cast(x, "f16"), "f32").numpy(), data, "cast twice")
     assert created(fresh) == 2
     assert (fresh.device.pipeline_misses, fresh.device.pipeline_hits) == (0, 2)
 
 
 def test_warming_up_does_not_wait(fresh: Any) -> None:
-    fresh.device.warm_up(["unary.exp"])
-    with on_gpu(fresh) as gpu:
-        x = gpu.upload(np.zeros(4, np.float32))
-        y = gpu.alloc(16)
-        fresh.unary("exp", x, y, 4)  # while it is being compiled
-        assert_same_bits(gpu.download(y, 4), np.ones(4, np.float32), "exp(0)")
+    from browsergpu import KernelExecutor
+
+    fresh.device.warm_up(["cast.f32_f16"])
+    executor = KernelExecutor(fresh.device)
+    x = executor.from_numpy(np.ones(4, np.float32))
+    half = executor.cast(x, "f16")  # while it is being compiled
+    assert_same_bits(half.numpy(), np.ones(4, np.float16), "cast")
     assert created(fresh) == 1
 
 
@@ -79,7 +80,7 @@ def test_operations_and_kernels_by_name(fresh: Any) -> None:
     fresh.synchronize()
 
 
-@pytest.mark.parametrize("ops", [["gem"], ["unary.mul"], [3], "gemm", 5, ["unary.x.y"]])
+@pytest.mark.parametrize("ops", [["gem"], ["cast.mul"], [3], "gemm", 5, ["cast.x.y"]])
 def test_names_that_are_refused(backend: Any, ops: Any) -> None:
     from browsergpu.errors import InvalidArgument
 
@@ -129,7 +130,7 @@ def test_a_gpu_warms_up_in_the_background(monkeypatch: pytest.MonkeyPatch) -> No
     from browsergpu.device import warm_up
     from browsergpu.device.device import Device
 
-    names = ("unary.neg", "unary.abs", "unary.relu")
+    names = ("cast.f32_f16", "cast.f16_f32", "fill")
     monkeypatch.setattr(Device, "device_type", "gpu")
     monkeypatch.setattr(warm_up, "MOST_USED", names)
     with WasmBackend() as backend:

@@ -94,15 +94,13 @@ def test_constants_are_written_into_the_text() -> None:
     assert "\nconst SIDE: u32 = u32(128);" in text
     assert "\nconst PITCH = QUARTER + 1u;" in text, "it follows from SIDE"
     assert left == {name: chosen[name] for name in chosen if name not in ("SIDE", "DEPTH")}
-    tuned, left = shaders.to_compile("reduce.wgsl", {"OP": 1, "THREADS": 128}, immediates=False)
-    assert "\nconst THREADS: u32 = u32(128);" in tuned
-    assert left == {"OP": 1}
 
 
 def test_what_no_constant_is_given_for_keeps_its_default() -> None:
-    text, left = shaders.to_compile("reduce.wgsl", {"OP": 1}, immediates=False)
-    assert "\nconst THREADS: u32 = 256u;" in text
-    assert left == {"OP": 1}
+    text, left = shaders.to_compile("gemm.wgsl", {"DEPTH": 8, "FUNCTION": 1}, immediates=False)
+    assert "\nconst SIDE: u32 = 64u;" in text
+    assert "\nconst DEPTH: u32 = u32(8);" in text
+    assert left == {"FUNCTION": 1}
 
 
 @pytest.mark.parametrize("file", FILES)

@@ -105,7 +105,7 @@ class Networks(ExecutorBase):
         kind = self._floats(op, x=x)
         result = self._out(op, out, x.shape, kind)
         if x.size:
-            pointwise.unary(self.device, op, x, result)
+            pointwise.unary(self.device, op, op, x, result)
         return result
 
     def softmax(

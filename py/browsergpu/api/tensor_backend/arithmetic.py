@@ -49,7 +49,7 @@ class Arithmetic(TensorStore):
         y = self._tensor(op, "out", out, FLOATS)
         has_shape(op, "out", y, x.shape)
         if x.size:
-            pointwise.unary(device, function, x, y)
+            pointwise.unary(device, op, function, x, y)
 
     def matmul(self, a: TensorHandle, b: TensorHandle, out: TensorHandle) -> None:
         self._matmul("matmul", a, b, None, out)

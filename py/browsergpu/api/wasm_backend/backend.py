@@ -29,18 +29,22 @@ from browsergpu.gpu import platform
 from browsergpu.gpu.memory import Allocation
 from browsergpu.gpu.port import lost
 from browsergpu.kernels.convolution import conv2d
-from browsergpu.kernels.elements import elementwise
 from browsergpu.kernels.matmul import gemm, gemm_f16
 from browsergpu.kernels.matmul.gemm import GemmPlan
 from browsergpu.kernels.networks import attention
-from browsergpu.kernels.reductions import reduce
-from browsergpu.tensors import transfers
+from browsergpu.tensors import pointwise, reductions, transfers
 from browsergpu.tensors.device_array import DeviceArray
+from browsergpu.tensors.view import View
 
 _F32 = 4
 _F16 = 2
 _UNARY = {op.value: op.value for op in UnaryOp}
 _BINARY = {op.value: op.value for op in BinaryOp}
+
+
+def _floats(buffer: Allocation, n: int) -> View:
+    """Return the first n float32 of a buffer."""
+    return View(buffer, (n,), DType.F32)
 
 
 class WasmBackend(ComputeBackend):
@@ -511,14 +515,17 @@ class WasmBackend(ComputeBackend):
         axis: int,
     ) -> None:
         device = self.ready("reduce")
-        plan = reduce.plan_reduce(op, hashable(shape), axis)
+        plan = reductions.plan_reduce(op, hashable(shape), axis)
         x = self._elements("reduce", "input_ptr", input_ptr, plan.input_elements)
         y = self._elements("reduce", "output_ptr", output_ptr, plan.output_elements)
         if x is y:
             raise InvalidArgument(
                 "reduce", "output_ptr", output_ptr, "a buffer other than input_ptr"
             )
-        device.launch("reduce", reduce.reduce, (x, y), plan)
+        if plan.output_elements:
+            source = _floats(x, plan.input_elements)
+            target = _floats(y, plan.output_elements)
+            reductions.reduce(device, "reduce", plan.op, source, target, (plan.extents,))
 
     def unary(self, op: UnaryOp | str, input_ptr: int, output_ptr: int, n: int) -> None:
         device = self.ready("unary")
@@ -530,7 +537,7 @@ class WasmBackend(ComputeBackend):
         x = self._elements("unary", "input_ptr", input_ptr, n)
         y = self._elements("unary", "output_ptr", output_ptr, n)
         if n > 0:
-            device.launch("unary", elementwise.unary, (x, y), name, n)
+            pointwise.unary(device, "unary", name, _floats(x, n), _floats(y, n))
 
     def binary(self, op: BinaryOp | str, a_ptr: int, b_ptr: int, output_ptr: int, n: int) -> None:
         device = self.ready("binary")
@@ -543,7 +550,7 @@ class WasmBackend(ComputeBackend):
         b = self._elements("binary", "b_ptr", b_ptr, n)
         y = self._elements("binary", "output_ptr", output_ptr, n)
         if n > 0:
-            device.launch("binary", elementwise.binary, (a, b, y), name, n)
+            pointwise.binary(device, "binary", name, _floats(a, n), _floats(b, n), _floats(y, n))
 
     # -- canvas ----------------------------------------------------------------------------------
 

@@ -8,13 +8,13 @@ from contextlib import contextmanager
 from browsergpu.arrays.lazy import reduction, region_write
 from browsergpu.arrays.lazy.fusion import Kernels
 from browsergpu.arrays.lazy.node import Node, Pin, stored
-from browsergpu.arrays.lazy.reduction import Reducer
 from browsergpu.arrays.lazy.values import Values
 from browsergpu.core import grids
 from browsergpu.core.checks import product
 from browsergpu.core.errors import Unsupported
 from browsergpu.core.grids import blocks
 from browsergpu.core.shapes import Shape, contiguous_strides, without
+from browsergpu.kernels.fused.reduction_plan import Reducer
 from browsergpu.kernels.fused.source import is_loaded, knows_place, leaf, needed, operation
 from browsergpu.tensors.device_array import Storage
 

@@ -6,7 +6,6 @@ from typing import Any
 
 from browsergpu.arrays.apply import cast_to, full_node
 from browsergpu.arrays.array import Array
-from browsergpu.arrays.lazy.reduction import Reducer
 from browsergpu.arrays.numbers import words_of
 from browsergpu.arrays.reduce import by_halves, reduced_by
 from browsergpu.core import checks, shapes
@@ -36,6 +35,7 @@ from browsergpu.kernels.c_text.translating import is_wgsl
 from browsergpu.kernels.c_text.tree import CError
 from browsergpu.kernels.fused.operations import overload_of
 from browsergpu.kernels.fused.reduction import WIDE
+from browsergpu.kernels.fused.reduction_plan import Reducer
 from browsergpu.kernels.fused.written import ONE
 
 _OUT = "own_out"  # the variable that each expression is assigned to

@@ -9,6 +9,7 @@ from browsergpu.kernels.fused import storage
 from browsergpu.kernels.fused.source import (
     IN_FOURS,
     MOST_KERNELS,
+    THREADS,
     Body,
     Source,
     each_four,
@@ -18,7 +19,13 @@ from browsergpu.kernels.fused.source import (
 
 @lru_cache(maxsize=MOST_KERNELS)
 def assignment(
-    tape: tuple[int, ...], ways: str, rank: int, by_fours: bool, into: str, twice: bool
+    tape: tuple[int, ...],
+    ways: str,
+    rank: int,
+    by_fours: bool,
+    into: str,
+    twice: bool,
+    threads: int = THREADS,
 ) -> Source:
     """The kernel that writes the values of a tape's last entry into memory where other elements
     stay as they are. ``into`` says how they lie there. Where they are written ``twice``, they
@@ -40,5 +47,5 @@ def assignment(
         words = "u32" if kind.bits >= storage.WORD else "atomic<u32>"
     if twice:
         body.line(storage.write_four(kind, f"y{place}", "i", value))
-    kernel = body.kernel(each_four(body), named="assign", words=words, results_too=twice)
+    kernel = body.kernel(each_four(body, threads), named="assign", words=words, results_too=twice)
     return kernel if twice else replace(kernel, traffic=body.traffic())

@@ -18,6 +18,8 @@ from browsergpu.kernels.fused.source import (
     MOVED,
     OWN,
     PLACED,
+    THREADS,
+    TURNED,
     Source,
     computed_floats,
     source,
@@ -65,13 +67,14 @@ def compute(
     else:
         rank, by_fours, found, words = layout(shape, ((shape, None, 0), *places), written=True)
         into, found = found[0], found[1:]
-    groups = workgroups(n, rank, found, words)
+    threads = THREADS if TURNED in found else build.facts.workgroup_sizes.elementwise
+    groups = workgroups(n, rank, found, words, threads)
     rest = iter(found)
     modes = "".join([OWN if slot == y else next(rest) for slot, _ in arrays])
     if is_whole and len(read) == len(arrays):
-        kernel = source(trace, (len(trace) - 1,), modes, rank, by_fours)
+        kernel = source(trace, (len(trace) - 1,), modes, rank, by_fours, threads)
     else:
-        kernel = _in_place(trace, modes, rank, by_fours, into)
+        kernel = _in_place(trace, modes, rank, by_fours, into, threads)
         if is_whole:  # the offset that it writes from comes behind the extents
             at = rank - 1 if any(mode in PLACED for mode in found) else 0
             words = (*words[:at], 0, *words[at:])
@@ -80,9 +83,11 @@ def compute(
 
 
 @lru_cache(maxsize=MOST_KERNELS)
-def _in_place(code: tuple[int, ...], modes: str, rank: int, by_fours: bool, into: str) -> Source:
+def _in_place(
+    code: tuple[int, ...], modes: str, rank: int, by_fours: bool, into: str, threads: int
+) -> Source:
     """Return the kernel of an assignment, whose results check_nan looks at."""
-    kernel = assignment(code, modes, rank, by_fours, into, False)
+    kernel = assignment(code, modes, rank, by_fours, into, False, threads)
     floats = computed_floats(code, len(code) - 1)
     if floats is None:
         return kernel

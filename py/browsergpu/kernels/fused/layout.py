@@ -101,10 +101,12 @@ def check_count(n: int) -> None:
         )
 
 
-def workgroups(n: int, rank: int, modes: str, words: tuple[int, ...]) -> int:
+def workgroups(
+    n: int, rank: int, modes: str, words: tuple[int, ...], threads: int = THREADS
+) -> int:
     """Return the number of workgroups for ``n`` elements with these access modes."""
     if TURNED not in modes:
-        return blocks(n, 4 * THREADS)
+        return blocks(n, 4 * threads)
     columns = words[rank - 2]
     rows = words[rank - 3] if rank > 2 else n // columns
     return n // (rows * columns) * blocks(rows, TILE) * blocks(columns, TILE)

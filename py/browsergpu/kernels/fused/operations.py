@@ -307,8 +307,9 @@ _ROWS = (
     ),
     *(
         Operation(name, real_floats, {"f": f"np_{name}({{0}})"}, _math("gelu"))
-        for name in ("gelu", "gelu_tanh", "ndtr")
+        for name in ("gelu", "gelu_tanh", "ndtr", "sigmoid", "silu")
     ),
+    Operation("relu", real_floats, {"f": "maximum({0}, vec4f())"}, _EXTREMES),
     *(
         Operation(name, real_floats, {"f": f"np_{name}({{0}}, {{1}})"}, _math(file))
         for name, file in {

@@ -7,6 +7,7 @@ chunk: see cuts.py. What it writes are whole words, in the type that it computes
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import lru_cache
 
 from browsergpu.core.element_types import (
@@ -22,6 +23,7 @@ from browsergpu.core.element_types import (
 from browsergpu.kernels.fused import storage
 from browsergpu.kernels.fused.operations import numbered
 from browsergpu.kernels.fused.source import MOST_KERNELS, THREADS, Body, Source, result_of
+from browsergpu.kernels.text.wgsl_types import F32
 
 #: The type of a reduction's result, by what it is computed in.
 WIDE: dict[str, ElementType] = {
@@ -80,11 +82,34 @@ def reduction(
     overload_number: int,
     dealt: str,
     scaled: bool,
+    threads: int = THREADS,
 ) -> Source:
-    """The kernel that brings the elements of a tape's last entry together by an operation on two of
-    them. Its parameters: the number of elements, the fields of a Cut, the words of what there is of
-    nothing, where ``scaled`` a float that the result is multiplied by, and then those of
-    :class:`Source`."""
+    """Return the kernel that reduces the elements of a trace's last entry.
+
+    Parameters
+    ----------
+    tape : tuple of int
+        The trace.
+    ways : str
+        The access mode of each leaf.
+    rank : int
+        Number of axes of the elements.
+    by_fours : bool
+        Whether the last axis has a multiple of 4 elements.
+    overload_number : int
+        The operation on two elements.
+    dealt : str
+        How threads share the elements: ROWS, ALIGNED_ROWS, FOUR_COLUMNS or COLUMNS.
+    scaled : bool
+        Whether results are multiplied by a float.
+    threads : int, optional
+        Threads of a workgroup.
+
+    Notes
+    -----
+    The kernel's parameters are the number of elements, the fields of a Cut, the words of the
+    identity element, the float if ``scaled``, and those of :class:`Source`.
+    """
     place = len(tape) - 1
     body = Body(tape, (place,), ways, rank, by_fours)
     made = numbered(overload_number)
@@ -101,10 +126,10 @@ def reduction(
     # A text of somebody's own leaves out elements beyond the end: none that is combined is one.
     combined = body.applied(made, "a", "b")
     inside = "let i = (params.n >> 2u) + 1u;\n  " if made.written else ""
-    return body.kernel(
+    kernel = body.kernel(
         f"""\
 alias Four = {storage.WGSL[kind.computed]};
-const THREADS = {THREADS}u;
+const THREADS = {threads}u;
 const ALIGNED = {"true" if dealt == ALIGNED_ROWS else "false"};
 const WIDTH = {4 if dealt == FOUR_COLUMNS else 1}u;
 var<workgroup> partial: array<Kept, THREADS>;
@@ -138,6 +163,15 @@ fn main(
 """,
         named=made.operation.name,
     )
+    traffic = body.traffic()
+    if traffic is not None:
+        traffic = traffic._replace(
+            operations=traffic.operations + 1,
+            bits=kind.bits,
+            reduction=len(_FIELDS) + max(1, kind.bits // 32) + scaled,
+        )
+    written = ((kernel.signature.count("r"), "y", F32),) if kind.kind in "fc" else ()
+    return replace(kernel, traffic=traffic, floats=written)
 
 
 def _functions(kind: ElementType, dealt: str) -> str:

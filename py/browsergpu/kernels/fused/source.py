@@ -117,6 +117,9 @@ class Traffic(NamedTuple):
         The bits that are written.
     rank : int
         The number of axes.
+    reduction : int
+        The number of a reduction's parameters, which follow the number of elements. 0 if the kernel
+        reduces nothing.
     """
 
     operations: int
@@ -124,6 +127,7 @@ class Traffic(NamedTuple):
     into: str
     bits: int
     rank: int
+    reduction: int = 0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -254,25 +258,44 @@ def needed(tape: Sequence[int], results: Sequence[int]) -> list[int]:
 
 @lru_cache(maxsize=MOST_KERNELS)
 def source(
-    tape: tuple[int, ...], results: tuple[int, ...], ways: str, rank: int, by_fours: bool
+    tape: tuple[int, ...],
+    results: tuple[int, ...],
+    ways: str,
+    rank: int,
+    by_fours: bool,
+    threads: int = THREADS,
 ) -> Source:
-    """The kernel that writes the values of some entries of a tape. ``ways`` says how each leaf that
-    they need is read; the result has ``rank`` axes, of which the last one's extent is a multiple
-    of 4 where ``by_fours``."""
+    """Return the kernel that writes the values of some entries of a trace.
+
+    Parameters
+    ----------
+    tape : tuple of int
+        The trace.
+    results : tuple of int
+        The places of the entries.
+    ways : str
+        The access mode of each leaf that they need.
+    rank : int
+        Number of axes of the results.
+    by_fours : bool
+        Whether the last axis has a multiple of 4 elements.
+    threads : int, optional
+        Threads of a workgroup. The default only if an access mode is TURNED.
+    """
     body = Body(tape, results, ways, rank, by_fours)
     body.coordinates()
     body.values()
     for place in results:
         body.line(storage.write_four(result_of(tape[place]), f"y{place}", "i", f"v{place}"))
-    return replace(body.kernel(each_four(body)), traffic=body.traffic())
+    return replace(body.kernel(each_four(body, threads)), traffic=body.traffic())
 
 
-def each_four(body: Body) -> str:
-    """The function in which each thread computes four neighbouring elements."""
+def each_four(body: Body, threads: int = THREADS) -> str:
+    """Return the function in which each thread computes four neighbouring elements."""
     return f"""\
-@compute @workgroup_size({THREADS})
+@compute @workgroup_size({threads})
 fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) groups: vec3u) {{
-  let at = id.y * groups.x * {THREADS}u + id.x;
+  let at = id.y * groups.x * {threads}u + id.x;
   {body.place_of_four("params.n")}
   {body.text()}
 }}

@@ -15,6 +15,10 @@ def work(traffic: Traffic, parameters: Sequence[float]) -> tuple[float, float]:
     """
     given = iter(parameters)
     n = int(next(given))
+    written = n
+    if traffic.reduction:
+        outer, _, inner, _, chunks, *_ = [int(next(given)) for _ in range(traffic.reduction)]
+        written = outer * inner * chunks
     extents = [n]
     if any(mode in PLACED for mode in (traffic.into, *(mode for mode, _ in traffic.reads))):
         extents = [int(next(given)) for _ in range(traffic.rank - 1)]
@@ -31,7 +35,7 @@ def work(traffic: Traffic, parameters: Sequence[float]) -> tuple[float, float]:
         return 1 if mode == SAME else n
 
     elements(traffic.into)
-    nbytes = n * traffic.bits / 8
+    nbytes = written * traffic.bits / 8
     for mode, bits in traffic.reads:
         nbytes += elements(mode) * bits / 8
     return float(traffic.operations * n), nbytes

@@ -8,7 +8,7 @@ from browsergpu.gpu.program import Slot
 from browsergpu.kernels.base.build import Build
 from browsergpu.kernels.base.cuts import power_of_two
 from browsergpu.kernels.base.family import READ, WRITE, Binding, Kernel, KernelFamily
-from browsergpu.kernels.elements import elementwise
+from browsergpu.kernels.elements.fill import fill
 from browsergpu.kernels.linalg.matrices import NUMBERS, THREADS, Matrices
 
 # Maximum sweeps over all pairs; float32 needs about ten.
@@ -123,7 +123,7 @@ def _lanes(of: Matrices, length: int) -> int:
 def _flags(build: Build, of: Matrices) -> Slot:
     """Return a flag for each matrix and sweep, initially 0: whether a rotation was made."""
     flags = build.temporary(4 * of.count * _SWEEPS)
-    elementwise.fill(build, flags, 0.0, of.count * _SWEEPS)
+    fill(build, flags, 0.0, of.count * _SWEEPS)
     return flags
 
 

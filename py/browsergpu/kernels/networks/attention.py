@@ -13,7 +13,7 @@ from browsergpu.gpu.program import Slot
 from browsergpu.kernels.base.build import Build
 from browsergpu.kernels.base.facts import Facts
 from browsergpu.kernels.base.family import Variant
-from browsergpu.kernels.elements import elementwise
+from browsergpu.kernels.elements.fill import fill
 
 _GENERAL = "attention"  # the kernel that supports every problem
 _SMALLEST_SCALE = 2.0**-120  # times log2(e) it is still normal; subnormal numbers may count as 0
@@ -164,7 +164,7 @@ def attention(
     o must be a different buffer from all others. Without a mask, q, k and v may be one buffer.
     """
     if plan.query_elements == 0 or plan.key_elements == 0:
-        elementwise.fill(build, o, 0.0, plan.query_elements)
+        fill(build, o, 0.0, plan.query_elements)
         return
     if mask is None:
         variant = build.facts.variants.choose("attention", plan.size_class, plan.able)
@@ -192,7 +192,7 @@ def _of_halves(facts: Facts, plan: AttentionPlan) -> Variant:
 def attention_f16(build: Build, q: Slot, k: Slot, v: Slot, o: Slot, plan: AttentionPlan) -> None:
     """Add :func:`attention` of float16 arrays without a mask, if ``takes_halves`` allows it."""
     if plan.query_elements == 0 or plan.key_elements == 0:
-        elementwise.fill(build, o, 0.0, -(-plan.query_elements // 2))
+        fill(build, o, 0.0, -(-plan.query_elements // 2))
         return
     _whole_rows(build, plan, _of_halves(build.facts, plan), q, k, v, o)
 

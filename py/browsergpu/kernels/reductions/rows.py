@@ -6,6 +6,9 @@ Outputs must be different buffers from inputs.
 
 from __future__ import annotations
 
+from functools import cache
+
+from browsergpu.core.element_types import FLOAT32
 from browsergpu.core.grids import blocks, fold
 from browsergpu.core.params import params
 from browsergpu.core.remembered import remembered
@@ -24,7 +27,9 @@ from browsergpu.kernels.base.family import (
     Work,
     bindings,
 )
-from browsergpu.kernels.elements import elementwise
+from browsergpu.kernels.fused.computing import compute
+from browsergpu.kernels.fused.operations import resolved
+from browsergpu.kernels.fused.source import leaf, operation
 from browsergpu.kernels.reductions.moments import chunk_moments
 
 _THREADS = 256
@@ -149,7 +154,8 @@ def _long_layer_norm(
     if residual is not None:
         n = rows * length
         total = build.temporary(4 * n) if summed is None else summed
-        elementwise.binary(build, x, residual, total, "add", n)
+        place = ((n,), None, 0)
+        compute(build, _sum(), [(x, place), (residual, place)], total, (n,), in_part=True)
         _long_layer_norm(build, total, gamma, beta, y, rows, length, eps, None, None)
         if summed is None:
             build.release(total)
@@ -160,6 +166,13 @@ def _long_layer_norm(
         rows, length, cut.fields[3], cut.chunks, _THREADS, 0, eps,
     )  # fmt: skip
     build.release(found)
+
+
+@cache
+def _sum() -> tuple[int, ...]:
+    """Return the trace of a sum of two arrays."""
+    of_floats = leaf(FLOAT32)
+    return of_floats, of_floats, operation(resolved("add", (FLOAT32, FLOAT32)).number, 0, 1)
 
 
 def cross_entropy(

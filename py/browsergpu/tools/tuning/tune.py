@@ -14,7 +14,7 @@ from browsergpu.gpu.memory import Allocation
 from browsergpu.kernels.base.family import Problem
 from browsergpu.kernels.base.workgroup_sizes import WorkgroupSizes
 from browsergpu.kernels.choices import Picks
-from browsergpu.kernels.elements import elementwise
+from browsergpu.kernels.elements.fill import fill
 from browsergpu.tools.tuning import problems
 from browsergpu.tools.tuning.clock import Clock, quickest_times
 from browsergpu.tools.tuning.progress import Progress, show_progress
@@ -188,7 +188,7 @@ async def _times(device: Device, clock: Clock, problem: Problem) -> dict[str, fl
     try:
         for n in problem.elements:
             buffers.append(device.memory.get_buffer("tune", 4 * n))
-            device.launch("tune", elementwise.fill, buffers[-1:], 1.0, n)
+            device.launch("tune", fill, buffers[-1:], 1.0, n)
         able = [
             variant.name
             for variant in device.variants.available(problem.op)

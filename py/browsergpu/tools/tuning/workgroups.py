@@ -6,16 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from browsergpu.core import checks
+from browsergpu.core.dtypes import DType
 from browsergpu.core.errors import InvalidArgument
 from browsergpu.device import tuned
 from browsergpu.device.device import Device
 from browsergpu.gpu import platform
 from browsergpu.gpu.memory import Allocation
-from browsergpu.gpu.program import Slot
-from browsergpu.kernels.base.build import Build
 from browsergpu.kernels.base.workgroup_sizes import FAMILIES, Family, WorkgroupSizes, is_possible
-from browsergpu.kernels.elements import elementwise
-from browsergpu.kernels.reductions import reduce
+from browsergpu.kernels.elements.fill import fill
+from browsergpu.tensors import pointwise, reductions
+from browsergpu.tensors.view import View
 from browsergpu.tools.tuning.clock import Clock, quickest_times
 
 CANDIDATES = (32, 64, 128, 256, 512, 1024)
@@ -100,7 +100,7 @@ async def benchmark_workgroup_sizes_async(
     try:
         buffers.append(device.memory.get_buffer(op, 4 * n))
         x, y = buffers
-        device.launch(op, elementwise.fill, (x,), 1.0, n)
+        device.launch(op, fill, (x,), 1.0, n)
         for family in FAMILIES:
             seconds[family] = await _measure(device, clock, family, possible, x, y, n)
             quickest = min(possible, key=seconds[family].__getitem__)
@@ -148,18 +148,12 @@ async def _measure(
 def _work(
     device: Device, family: Family, x: Allocation, y: Allocation, n: int, repeats: int
 ) -> None:
+    source, target = View(x, (n,), DType.F32), View(y, (n,), DType.F32)
     for _ in range(repeats):
         if family == "elementwise":
-            device.launch("tune", _elements, (x, y), n)
+            pointwise.unary(device, "tune", "relu", source, target)
+            pointwise.binary(device, "tune", "add", source, target, target)
         else:
-            device.launch("tune", _reductions, (x, y), n)
-
-
-def _elements(build: Build, x: Slot, y: Slot, n: int) -> None:
-    elementwise.unary(build, x, y, "relu", n)
-    elementwise.binary(build, x, y, y, "add", n)
-
-
-def _reductions(build: Build, x: Slot, y: Slot, n: int) -> None:
-    for op, shape in (("sum", (n,)), ("max", (-(-n // 1024), 1024))):
-        reduce.reduce(build, x, y, reduce.plan_reduce(op, shape, 0))
+            for function, extents in (("sum", (1, n, 1)), ("max", (1, -(-n // 1024), 1024))):
+                result = View(y, (extents[2],), DType.F32)
+                reductions.reduce(device, "tune", function, source, result, (extents,))

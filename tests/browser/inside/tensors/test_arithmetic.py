@@ -210,18 +210,18 @@ def test_functions_of_halves_are_one_dispatch(backend: Any, tensors: Any) -> Non
     with on_bench(tensors) as bench:
         x, y = (bench.up(floats(i, 3, 7, dtype="f16")) for i in (1, 2))
         out, wide = bench.new((3, 7), "f16"), bench.new((3, 7), "f32")
-        for call, kernel in (
-            (lambda: tensors.pointwise_add(x, y, out), "fused"),
-            (lambda: tensors.pointwise_add(x, y, wide), "fused"),
-            (lambda: tensors.pointwise_add(x, wide, x), "fused"),
-            (lambda: tensors.relu(x, out), "unary_halves"),
-            (lambda: tensors.gelu(x, wide), "unary_halves"),
-            (lambda: tensors.gelu(wide, out, "none"), "unary_halves"),
-            (lambda: tensors.gelu(y, y), "unary_halves_in_place"),
+        for call in (
+            lambda: tensors.pointwise_add(x, y, out),
+            lambda: tensors.pointwise_add(x, y, wide),
+            lambda: tensors.pointwise_add(x, wide, x),
+            lambda: tensors.relu(x, out),
+            lambda: tensors.gelu(x, wide),
+            lambda: tensors.gelu(wide, out, "none"),
+            lambda: tensors.gelu(y, y),
         ):
             with dispatched(backend.device) as kernels:
                 call()
-            assert kernels == [kernel]
+            assert kernels == ["fused"]
 
 
 @pytest.mark.parametrize("same", ["a", "b", "bias", "both"])

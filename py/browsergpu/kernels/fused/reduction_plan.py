@@ -1,0 +1,140 @@
+"""Plans of reductions, each step by one generated kernel that also computes the values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
+
+from browsergpu.core.checks import product
+from browsergpu.core.element_types import ElementType
+from browsergpu.core.grids import fold
+from browsergpu.core.shapes import Shape
+from browsergpu.gpu.program import Grid, Slot
+from browsergpu.kernels.base import cuts
+from browsergpu.kernels.base.build import Build
+from browsergpu.kernels.fused.layout import Place, layout
+from browsergpu.kernels.fused.operations import Overload
+from browsergpu.kernels.fused.reduction import (
+    ALIGNED_ROWS,
+    COLUMNS,
+    FOUR_COLUMNS,
+    ROWS,
+    reduction,
+)
+from browsergpu.kernels.fused.source import THREADS, Source, leaf
+
+#: [outer, length, inner] of a reduction of the middle axis.
+Extents = tuple[int, int, int]
+
+
+@dataclass(frozen=True)
+class Reducer:
+    """A reduction operation.
+
+    Attributes
+    ----------
+    op
+        The name of the function, for error messages.
+    made
+        The overload for two elements.
+    nothing
+        The words of the identity element.
+    scale
+        The word of a float that multiplies sums, or nothing.
+    """
+
+    op: str
+    made: Overload
+    nothing: tuple[int, ...]
+    scale: tuple[int, ...] = ()
+
+
+class Plan(NamedTuple):
+    """One kernel of a reduction.
+
+    Attributes
+    ----------
+    kernel
+        The generated source.
+    grid
+        The workgroups.
+    outputs
+        The number of values that the kernel writes.
+    chunks
+        How many of these belong to each output.
+    words
+        The parameters, without the numbers of the trace.
+    """
+
+    kernel: Source
+    grid: Grid
+    outputs: int
+    chunks: int
+    words: tuple[int, ...]
+
+
+@lru_cache(maxsize=1024)
+def planned(
+    how: Reducer,
+    shape: Shape,
+    code: tuple[int, ...],
+    places: tuple[Place, ...],
+    extents: Extents,
+    is_last: bool,
+    threads: int = THREADS,
+) -> Plan:
+    """Plan the kernel that reduces the last value of a trace, whose arrays are at ``places``."""
+    part, dealt = _cut(*extents, threads)
+    rank, by_fours, modes, words = layout(shape, places)
+    scale = how.scale if is_last and part.chunks == 1 else ()
+    kernel = reduction(code, modes, rank, by_fours, how.made.number, dealt, bool(scale), threads)
+    parameters = (product(shape), *part.fields, *how.nothing, *scale, *words)
+    return Plan(kernel, fold(part.workgroups), part.outputs, part.chunks, parameters)
+
+
+def _cut(outer: int, length: int, inner: int, threads: int) -> tuple[cuts.Cut, str]:
+    if inner == 1:
+        part = cuts.cut(outer, length, inner, threads)
+        # A chunk is a power of two or the whole row.
+        return part, ROWS if length % 4 else ALIGNED_ROWS
+    if inner % 4 == 0:
+        return cuts.cut(outer, length, inner, threads), FOUR_COLUMNS
+    return cuts.cut_lanes(outer, length, inner, threads), COLUMNS
+
+
+def reduce(
+    build: Build, how: Reducer, x: Slot, kind: ElementType, y: Slot, extents: Extents
+) -> None:
+    """Add dispatches that reduce the middle axis of packed elements.
+
+    Parameters
+    ----------
+    build : Build
+        The program.
+    how : Reducer
+        The operation.
+    x : int
+        The slot of the elements.
+    kind : ElementType
+        The type of the elements.
+    y : int
+        The slot of the result, which has the type of the operation's result. It is not ``x``.
+    extents : tuple of int
+        The extents [outer, length, inner], all positive.
+    """
+    source, (outer, length, inner) = x, extents
+    threads = build.facts.workgroup_sizes.reduction
+    while True:
+        shape = (outer * length * inner,)
+        place, cut = (shape, None, 0), (outer, length, inner)
+        plan = planned(how, shape, (leaf(kind),), (place,), cut, True, threads)
+        is_last = plan.chunks == 1
+        kind = how.made.result
+        target = y if is_last else build.temporary(kind.device_bytes(plan.outputs))
+        build.generated(plan.kernel, plan.grid, (source, target), *plan.words)
+        if source != x:
+            build.release(source)
+        if is_last:
+            return
+        source, length = target, plan.chunks
