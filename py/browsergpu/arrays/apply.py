@@ -207,7 +207,12 @@ def _beside_another(op: str, array: V, other: Any, is_left: bool) -> Any:
 def _beside_elements(op: str, array: Value, other: Any, is_left: bool) -> Any:
     if isinstance(other, np.ndarray):
         check_x64(op, "operand", other.dtype)
-    if not isinstance(other, np.ndarray | list):
+    elif isinstance(other, list | tuple | range):
+        if op == "multiply" and not array.node.shape and array.node.kind.kind in "iu":
+            return NotImplemented  # Python repeats the sequence, as for NumPy's integers
+    elif op in ("equal", "not_equal") and (other is None or isinstance(other, str | bytes)):
+        return array.like(full_node(array.tracer, array.node.shape, BOOL, op == "not_equal"))
+    else:
         return NotImplemented
     data, own = host_data(other)
     if array.node.kind.computed in "IU":

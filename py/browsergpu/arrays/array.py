@@ -19,13 +19,13 @@ from browsergpu.arrays.upload import element_type
 from browsergpu.arrays.value import NODE, Value
 from browsergpu.arrays.views import flags as memory_flags
 from browsergpu.arrays.views import strided
-from browsergpu.arrays.views.aliases import alias
+from browsergpu.arrays.views.aliases import alias, take_node
 from browsergpu.arrays.views.flat import Flat
 from browsergpu.core import checks
 from browsergpu.core.above import ABOVE
 from browsergpu.core.checks import product
 from browsergpu.core.element_types import FLOAT32, INT32, INT64, UINT32, UINT64
-from browsergpu.core.errors import InvalidArgument, InvalidType
+from browsergpu.core.errors import InvalidArgument, InvalidType, Unsupported
 from browsergpu.core.shapes import Shape
 from browsergpu.core.turns import exclusive
 from browsergpu.device.device import Device
@@ -57,8 +57,24 @@ class Array(Value, Methods):
 
     @property
     def shape(self) -> Shape:
-        """The length of each axis."""
+        """The length of each axis. Setting it changes the array in place, without a copy.
+
+        Raises InvalidArgument if the elements would have to be copied, and Unsupported for an array
+        that requires a gradient and in a captured block.
+        """
         return self.node.shape
+
+    @shape.setter
+    @exclusive
+    def shape(self, shape: Any) -> None:
+        graphs = self.tracer.device.graphs
+        if graphs is not None and graphs.open is not None:
+            raise Unsupported("shape", "cannot be set in a captured block. Use reshape.")
+        self.node.in_memory()
+        found = strided.reshaped("shape", self, shape, copy=None)
+        if found.node.storage is not self.node.storage:
+            raise InvalidArgument("shape", "shape", shape, "one that needs no copy", "Use reshape.")
+        take_node(self, NODE.__get__(alias(self, found)))
 
     @property
     def dtype(self) -> np.dtype[Any]:

@@ -41,7 +41,7 @@ _UNARY = {
 
 def _as_operand(x: Array, other: Any) -> Any:
     """Return the other operand as an array or number, or None if it is neither."""
-    if isinstance(other, np.ndarray | list):
+    if isinstance(other, np.ndarray | list | tuple | range):
         return creation.asarray(other, device=x.device)
     is_number = isinstance(other, int | float | complex | np.generic)
     return other if is_number or isinstance(other, Array) else None
@@ -53,6 +53,18 @@ def _binary_method(function: Callable[..., Any], *, is_left: bool) -> Callable[.
         if own is None:
             return NotImplemented
         return function(self, own) if is_left else function(own, self)
+
+    return of_two
+
+
+def _comparison_method(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    compare = _binary_method(function, is_left=True)
+
+    def of_two(self: Array, other: Any) -> Any:
+        found = compare(self, other)
+        if found is NotImplemented:  # of None or a string, each element differs
+            return getattr(Array, name)(plain(self), other)
+        return found
 
     return of_two
 
@@ -161,7 +173,7 @@ def _methods() -> dict[str, Any]:
         made[f"__r{name}__"] = _binary_method(function, is_left=False)
         made[f"__i{name}__"] = _in_place_method(function)
     for name, function in _COMPARISONS.items():
-        made[f"__{name}__"] = _binary_method(function, is_left=True)
+        made[f"__{name}__"] = _comparison_method(f"__{name}__", function)
     for name, own in _UNARY.items():
         made[f"__{name}__"] = _unary_method(own)
     return made

@@ -363,6 +363,8 @@ def arange(
     if step == 0:
         raise InvalidArgument("arange", "step", step, "a number other than 0")
     is_whole = all(isinstance(number, int | np.integer) for number in (start, stop, step))
+    # NumPy's integers overflow, and must not reach a shape.
+    start, stop, step = (int(number) if is_whole else number for number in (start, stop, step))
     kind = _kind("arange", dtype, _integer_type(start, stop, step) if is_whole else FLOAT32)
     count = max(-((start - stop) // step) if is_whole else ceil((stop - start) / step), 0)
     tracer = current(device)

@@ -17,7 +17,7 @@ from browsergpu.arrays.context import device_of
 from browsergpu.arrays.lazy.node import Node
 from browsergpu.arrays.value import NODE
 from browsergpu.core.checks import product
-from browsergpu.core.errors import InvalidArgument, InvalidType, NotDifferentiable
+from browsergpu.core.errors import InvalidArgument, InvalidType, NotDifferentiable, Unsupported
 from browsergpu.core.shapes import Shape
 from browsergpu.core.showing import Description
 from browsergpu.core.turns import exclusive
@@ -40,6 +40,10 @@ class Variable(Array):
     def shape(self) -> Shape:
         """The length of each axis."""
         return NODE.__get__(self).shape  # type: ignore[no-any-return]
+
+    @shape.setter
+    def shape(self, _: Any) -> None:
+        raise Unsupported("shape", "an array that requires a gradient keeps it. Use reshape.")
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -73,6 +77,15 @@ class Variable(Array):
 
     def __repr__(self) -> str:
         return f"{plain(self)!r}"[:-1] + ", requires_grad=True)"
+
+    def __str__(self) -> str:
+        return str(plain(self))
+
+    def __format__(self, spec: str) -> str:
+        return format(plain(self), spec)
+
+    def __round__(self, digits: int | None = None) -> Any:
+        return round(plain(self), digits)
 
 
 def _hidden(self: Variable) -> Node:

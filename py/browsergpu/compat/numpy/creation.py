@@ -190,7 +190,7 @@ def arange(
     if is_numpys_alone(dtype) or any(_is_time(x) for x in given):
         rest = () if stop is None else (stop,) if step == 1 else (stop, step)
         return on_host("np.arange", np.arange, (start_or_stop, *rest), {"dtype": dtype})
-    first, last, by = (x.numpy()[()] if isinstance(x, Array) else x for x in given)
+    first, last, by = (np.asarray(x)[()] if isinstance(x, Array | np.ndarray) else x for x in given)
     device = _device_of("arange", device, like)
     by = 1 if by is None else by
     return creation.arange(first, last, by, dtype=dtype, device=device)

@@ -200,7 +200,8 @@ def _write_out(out: Any, found: Array) -> Any:
 
 @exclusive
 def product(a: Any, b: Any) -> Any:
-    """Return ``a @ b``. One operand may be a NumPy array."""
+    """Return ``a @ b``. One operand may be a NumPy array or a list."""
+    a, b = (np.asarray(x) if isinstance(x, list | tuple) else x for x in (a, b))
     if not all(isinstance(x, Array | np.ndarray) for x in (a, b)):
         return NotImplemented
     return linear.matmul(*_on_one_device((a, b)))

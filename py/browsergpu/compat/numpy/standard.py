@@ -74,7 +74,7 @@ def _ravel(a: Array, order: str = "C") -> Array:
 def _is_fortran_order(op: str, a: Array, order: str) -> bool:
     """Return whether ``order`` is column-major. "K" and "A" are refused for views."""
     if order == "F":
-        return a.ndim > 1
+        return True
     node = NODE.__get__(a)
     is_packed = node.trace is not None or node.strides is None
     if order != "C" and (order not in ("K", "A") or not is_packed):

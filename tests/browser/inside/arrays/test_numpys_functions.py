@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -402,3 +403,66 @@ def test_swapped_axes(bg: Any) -> None:
         check(bg, lambda x, n=axes: np.swapaxes(x, *n), X)
     with pytest.raises(ValueError, match="axis2"):
         bg.asarray(X).swapaxes(0, 2)
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("shape", [6, (2, 3), [3, 2], (-1, 2), (1, 2, 3)])
+def test_reshape_in_an_order(bg: Any, shape: Any, order: str) -> None:
+    for x in (np.arange(6), np.arange(6).reshape(3, 2), np.arange(6).reshape(1, 2, 3)):
+        expected = x.reshape(shape, order=order)
+        assert_same(bg.asarray(x).reshape(shape, order=order), expected, "the method")
+        assert_same(bg.reshape(bg.asarray(x), shape, order=order), expected, "the function")
+        ravelled = bg.asarray(x).ravel(order)
+        assert_same(ravelled, x.ravel(order), "ravel")
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        (np.int64(3000),), (np.uint8(200),), (np.uint32(5),), (np.array(9),),
+        (np.uint8(3), np.uint8(200), np.uint8(100)), (0, 1691, np.array(16)), (np.int8(-5), 100, 7),
+        (np.array(1), np.int32(9)),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_arange_of_numpys_integers(bg: Any, given: tuple[Any, ...]) -> None:
+    found = bg.arange(*given)
+    assert all(type(extent) is int for extent in found.shape)
+    assert_same(found * 1, np.arange(*given), "arange")
+
+
+@pytest.mark.parametrize("sequence", [[1, 2], (1, 2), range(1, 3)], ids=str)
+def test_sequences_beside_arrays(bg: Any, sequence: Any) -> None:
+    square = np.arange(4, dtype=np.float32).reshape(2, 2)
+    for x in (square, np.arange(2), np.arange(2, dtype=np.float32)):
+        a = bg.asarray(x)
+        for name in ("add", "sub", "mul", "floordiv", "eq", "ne", "lt"):
+            op = getattr(operator, name)
+            assert_same(op(a, sequence), op(x, sequence), f"{name} of {x.dtype} and {sequence}")
+            assert_same(op(sequence, a), op(sequence, x), f"{name} of {sequence} and {x.dtype}")
+        a += sequence
+        assert_same(a, x + sequence, "in place")
+    if not isinstance(sequence, range):
+        assert_same(bg.asarray(square) @ sequence, (square @ sequence).astype(np.float32), "@")
+        assert_same(sequence @ bg.asarray(square), (sequence @ square).astype(np.float32), "@")
+    weights = bg.asarray(square)
+    weights.requires_grad = True
+    assert_same((weights * sequence).detach(), (square * sequence).astype(np.float32), "a variable")
+    assert_same(weights == sequence, square == sequence, "a variable")
+
+
+def test_an_element_repeats_a_sequence(bg: Any) -> None:
+    count = bg.max(bg.arange(4))
+    assert [0] * count == [0, 0, 0]
+    assert count * (1, None) == (1, None) * 3
+    assert_same(bg.asarray(2.5) * [1, 2], np.float32([2.5, 5]), "a float multiplies")
+
+
+@pytest.mark.parametrize("other", [None, "a", b"a"])
+def test_no_element_equals_none_or_a_string(bg: Any, other: Any) -> None:
+    for x in (bg.arange(3), bg.ones((2, 2))):
+        assert_same(x == other, np.zeros(x.shape, bool), "equal")
+        assert_same(x != other, np.ones(x.shape, bool), "not equal")
+    weights = bg.ones(3)
+    weights.requires_grad = True
+    assert_same(weights == other, np.zeros(3, bool), "a variable")

@@ -294,3 +294,29 @@ def test_results_of_drawn_calls_are_apart(bg: Any, name: str) -> None:
 def test_results_of_other_calls_are_apart(bg: Any, name: str) -> None:
     function, arrays = OTHERS[name]
     _is_apart(bg, lambda *given: function(bg, *given), [*arrays])
+
+
+@pytest.mark.parametrize("pending", [False, True])
+def test_a_shape_that_is_set(bg: Any, pending: bool) -> None:
+    a = bg.arange(6) * (2 if pending else 1)
+    before = a if pending else a[2:]
+    a.shape = (2, 3)
+    a[1, 0] = 50
+    assert a.shape == (2, 3)
+    assert before.tolist() == (a.tolist() if pending else [2, 50, 4, 5])
+    if not pending:
+        before[0] = 9
+        assert a[0].tolist() == [0, 1, 9]
+    a.shape = -1
+    assert a.shape == (6,)
+    with pytest.raises(ValueError, match="6 elements"):
+        a.shape = (4, 2)
+    turned = bg.reshape(a, (2, 3)).T
+    with pytest.raises(ValueError, match="one that needs no copy, got 6"):
+        turned.shape = 6
+    with bg.capture(), pytest.raises(NotImplementedError, match="captured block"):
+        a.shape = (3, 2)
+    weights = bg.ones(4)
+    weights.requires_grad = True
+    with pytest.raises(NotImplementedError, match="requires a gradient"):
+        weights.shape = (2, 2)

@@ -164,3 +164,12 @@ def test_functions_do_not_read_numbers_that_require_a_gradient(bg: Any) -> None:
 def test_the_device_of_an_array_is_its_own(bg: Any) -> None:
     x = bg.ones(2).requires_grad_()
     assert x.to_device(x.device) is x
+
+
+def test_printing_an_array_that_requires_a_gradient(bg: Any) -> None:
+    x = bg.asarray([1.0, 2.0])
+    x.requires_grad = True
+    loss = bg.sum(x * x)
+    assert str(x) == f"{x}" == "[1. 2.]"
+    assert f"{loss:.3f} {loss}" == "5.000 5.0"
+    assert round(loss, 2) == 5.0
