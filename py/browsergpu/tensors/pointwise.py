@@ -9,6 +9,7 @@ from browsergpu.core.element_types import FLOAT32, TYPES, ElementType
 from browsergpu.core.shapes import Shape
 from browsergpu.core.showing import Shown
 from browsergpu.device.device import Device
+from browsergpu.gpu.program import Slot
 from browsergpu.kernels.base.build import Build
 from browsergpu.kernels.elements.cast import cast
 from browsergpu.kernels.elements.fill import fill_words
@@ -77,6 +78,22 @@ def _unary(build: Build, x: Operand, y: Operand, function: str, in_part: bool) -
     trace = _Trace()
     trace.apply(function, trace.read(x))
     trace.compute(build, y, in_part=in_part)
+
+
+def unary_floats(build: Build, x: Slot, y: Slot, function: str, n: int, in_part: bool) -> None:
+    """Add f(x) of the first n float32 of a buffer. y may be x."""
+    trace = _Trace()
+    trace.apply(function, trace.read(Operand(x, DType.F32, (n,))))
+    trace.compute(build, Operand(y, DType.F32, (n,)), in_part=in_part)
+
+
+def binary_floats(
+    build: Build, a: Slot, b: Slot, y: Slot, function: str, n: int, in_part: bool
+) -> None:
+    """Add f(a, b) of the first n float32 of two buffers. y may be a or b."""
+    trace = _Trace()
+    trace.apply(function, *(trace.read(Operand(x, DType.F32, (n,))) for x in (a, b)))
+    trace.compute(build, Operand(y, DType.F32, (n,)), in_part=in_part)
 
 
 @of_views

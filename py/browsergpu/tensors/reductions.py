@@ -90,7 +90,7 @@ def _reduce(build: Build, x: Operand, y: Operand, function: str, steps: Steps) -
     kind = DType.F32 if x.dtype.is_float else y.dtype
     target = staging.write(y, x, dtype=kind)
     if x.size == 0:
-        fill(build, target, nan if function == "mean" else 0.0, y.size)
+        _fill_empty(build, function, target, y.size)
     else:
         source, of = x.slot, KINDS[x.dtype]
         for i, step in enumerate(steps):
@@ -102,6 +102,19 @@ def _reduce(build: Build, x: Operand, y: Operand, function: str, steps: Steps) -
                 build.release(source)
             source, of = made, KINDS[kind]
     staging.deliver()
+
+
+def _fill_empty(build: Build, function: str, y: Slot, n: int) -> None:
+    """Add the results of no elements."""
+    fill(build, y, nan if function == "mean" else 0.0, n)
+
+
+def reduce_floats(build: Build, x: Slot, y: Slot, plan: ReducePlan) -> None:
+    """Add a planned reduction of the first float32 of a buffer. y is not x and has elements."""
+    if plan.input_elements:
+        fold(build, plan.op, x, FLOAT32, y, plan.extents)
+    else:
+        _fill_empty(build, plan.op, y, plan.output_elements)
 
 
 def fold(

@@ -34,7 +34,6 @@ from browsergpu.kernels.matmul.gemm import GemmPlan
 from browsergpu.kernels.networks import attention
 from browsergpu.tensors import pointwise, reductions, transfers
 from browsergpu.tensors.device_array import DeviceArray
-from browsergpu.tensors.view import View
 
 _F32 = 4
 _F16 = 2
@@ -42,9 +41,9 @@ _UNARY = {op.value: op.value for op in UnaryOp}
 _BINARY = {op.value: op.value for op in BinaryOp}
 
 
-def _floats(buffer: Allocation, n: int) -> View:
-    """Return the first n float32 of a buffer."""
-    return View(buffer, (n,), DType.F32)
+def _is_part(buffer: Allocation, n: int) -> bool:
+    """Return whether a kernel that writes four floats at once would write behind the first n."""
+    return n % 4 != 0 and buffer.nbytes > 4 * n
 
 
 class WasmBackend(ComputeBackend):
@@ -523,9 +522,7 @@ class WasmBackend(ComputeBackend):
                 "reduce", "output_ptr", output_ptr, "a buffer other than input_ptr"
             )
         if plan.output_elements:
-            source = _floats(x, plan.input_elements)
-            target = _floats(y, plan.output_elements)
-            reductions.reduce(device, "reduce", plan.op, source, target, (plan.extents,))
+            device.launch("reduce", reductions.reduce_floats, (x, y), plan)
 
     def unary(self, op: UnaryOp | str, input_ptr: int, output_ptr: int, n: int) -> None:
         device = self.ready("unary")
@@ -537,7 +534,7 @@ class WasmBackend(ComputeBackend):
         x = self._elements("unary", "input_ptr", input_ptr, n)
         y = self._elements("unary", "output_ptr", output_ptr, n)
         if n > 0:
-            pointwise.unary(device, "unary", name, _floats(x, n), _floats(y, n))
+            device.launch("unary", pointwise.unary_floats, (x, y), name, n, _is_part(y, n))
 
     def binary(self, op: BinaryOp | str, a_ptr: int, b_ptr: int, output_ptr: int, n: int) -> None:
         device = self.ready("binary")
@@ -550,7 +547,7 @@ class WasmBackend(ComputeBackend):
         b = self._elements("binary", "b_ptr", b_ptr, n)
         y = self._elements("binary", "output_ptr", output_ptr, n)
         if n > 0:
-            pointwise.binary(device, "binary", name, _floats(a, n), _floats(b, n), _floats(y, n))
+            device.launch("binary", pointwise.binary_floats, (a, b, y), name, n, _is_part(y, n))
 
     # -- canvas ----------------------------------------------------------------------------------
 
