@@ -43,9 +43,7 @@ pytestmark = pytest.mark.all
 #: Files of subgroup matrices, an experiment of Chrome's that only Tint knows.
 TINT_ONLY = {
     "attention_matrix.wgsl",
-    "gemm_f16_matrix32.wgsl",
-    "gemm_f16_matrix64.wgsl",
-    "gemm_f16_matrix128.wgsl",
+    "gemm_f16_matrix.wgsl",
 }
 FILES = sorted({kernel.shader for kernel in KERNELS.values()} - TINT_ONLY)
 

@@ -103,9 +103,13 @@ def test_no_file_is_missing_and_none_is_an_orphan() -> None:
 
 def test_every_entry_point_is_a_kernel() -> None:
     declared = {(name, entry) for name, shader in PARSED.items() for entry in shader.entries}
-    used = [(kernel.shader, kernel.entry_point) for kernel in KERNELS.values()]
-    assert set(used) == declared
-    assert len(used) == len(set(used)), "two kernels are the same entry point"
+    assert {(kernel.shader, kernel.entry_point) for kernel in KERNELS.values()} == declared
+    used = [
+        (kernel.shader, kernel.entry_point, tuple(sorted(constants.items())))
+        for kernel in KERNELS.values()
+        for constants in kernel.configurations.values()
+    ]
+    assert len(used) == len(set(used)), "two kernels are the same entry point and constants"
 
 
 @each_kernel

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from browsergpu.core import checks
 from browsergpu.core.grids import MAX_PER_DIMENSION, blocks, fold
@@ -280,15 +281,71 @@ def _whole_product(name: str) -> Kernel:
     return Kernel(name, f"{name}.wgsl", _BINDINGS, _PARAMS, configurations=_ENDS, cost=_work)
 
 
-def _matrix(rows: int, columns: int, threads: int, nbytes: int) -> Variant:
-    return Variant(
-        f"matrix{rows}",
-        f"gemm_f16_matrix{rows}",
-        features=MATRICES,
-        workgroup_bytes=nbytes,
-        threads=threads,
-        traits={"rows": rows, "columns": columns, "whole_a": 1, "whole_b": 1, "in_place": 0},
-    )
+class _MatrixTile(NamedTuple):
+    """How a workgroup computes a tile of C by subgroup matrices of 16 × 16.
+
+    ``depth`` is the number of steps of k at a time. Each subgroup computes ``sub_rows`` by
+    ``sub_columns`` of the tile.
+    """
+
+    rows: int
+    columns: int
+    depth: int
+    sub_rows: int
+    sub_columns: int
+
+    @property
+    def threads(self) -> int:
+        """The threads of a workgroup."""
+        return 32 * (self.rows // self.sub_rows) * (self.columns // self.sub_columns)
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes of workgroup memory."""
+        a = self.rows * (self.depth // 8 + 1)
+        b = self.columns // self.sub_columns * self.depth * (self.sub_columns // 8 + 1)
+        c = self.threads // 32 * 16 * 5
+        return 16 * (a + b + c)
+
+    def kernel(self) -> Kernel:
+        """Return the kernel."""
+        constants: Mapping[str, int] = {
+            "ROWS": self.rows, "COLUMNS": self.columns, "DEPTH": self.depth,
+            "SUB_ROWS": self.sub_rows, "SUB_COLUMNS": self.sub_columns,
+            "A_READS": self.rows * self.depth // 8 // self.threads,
+            "B_READS": self.depth * self.columns // 8 // self.threads,
+            "DOWN": self.sub_rows // 16, "ACROSS": self.sub_columns // 16,
+            "STEPS": self.depth // 16,
+        }  # fmt: skip
+        return Kernel(
+            f"gemm_f16_matrix{self.rows}",
+            "gemm_f16_matrix.wgsl",
+            _BINDINGS,
+            _PARAMS,
+            configurations={name: {**constants, **end} for name, end in _ENDS.items()},
+            cost=_work,
+        )
+
+    def variant(self) -> Variant:
+        """Return the variant."""
+        return Variant(
+            f"matrix{self.rows}",
+            f"gemm_f16_matrix{self.rows}",
+            features=MATRICES,
+            workgroup_bytes=self.nbytes,
+            threads=self.threads,
+            traits={
+                "rows": self.rows, "columns": self.columns,
+                "whole_a": 1, "whole_b": 1, "in_place": 0,
+            },
+        )  # fmt: skip
+
+
+MATRIX_TILES = (
+    _MatrixTile(128, 128, 32, 64, 64),
+    _MatrixTile(64, 64, 64, 32, 64),
+    _MatrixTile(32, 64, 64, 16, 32),
+)
 
 
 def _rows(rows: int) -> Variant:
@@ -313,9 +370,7 @@ def _rows(rows: int) -> Variant:
 # matrices are copied first, unless the variant has in_place. most_rows is the maximum number of
 # rows of C before the variant gets slow.
 _VARIANTS = (
-    _matrix(128, 128, 128, 24_576),
-    _matrix(64, 64, 64, 20_992),
-    _matrix(32, 64, 128, 19_968),
+    *(tile.variant() for tile in MATRIX_TILES),
     Variant(
         "tile128",
         "gemm_f16_tile",
@@ -359,9 +414,7 @@ FAMILY = KernelFamily(
     kernels=(
         _whole_product("gemm_f16"),
         _whole_product("gemm_f16_tile"),
-        _whole_product("gemm_f16_matrix32"),
-        _whole_product("gemm_f16_matrix64"),
-        _whole_product("gemm_f16_matrix128"),
+        *(tile.kernel() for tile in MATRIX_TILES),
         Kernel(
             "gemm_f16_rows",
             "gemm_f16_rows.wgsl",

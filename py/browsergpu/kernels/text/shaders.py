@@ -18,7 +18,8 @@ Two directives change the text and keep its line numbers:
   costs registers even if it never runs, and selects one of several alternatives
   (``lib/numbers.wgsl``).
 - ``//#repeat NAME 16`` to ``//#end``: the lines are repeated 16 times on the first line, with NAME
-  as 0 to 15. It replaces loops that compilers do not unroll.
+  as 0 to 15, also at the end of a name: ``sum_NAME`` becomes ``sum_0``. The number may be a
+  constant's name. It replaces loops that compilers do not unroll, and may contain other repeats.
 """
 
 from __future__ import annotations
@@ -37,7 +38,8 @@ _INCLUDE = re.compile(r"^//#include (.+)$", re.MULTILINE)
 _WORKGROUP_TYPE = re.compile(r"^var<workgroup> \w+: ([^;]+);", re.MULTILINE)
 _ONLY_IF = re.compile(r"^[ \t]*//#if (\w+)\n.*?^[ \t]*//#endif\n", re.MULTILINE | re.DOTALL)
 _REPEAT = re.compile(
-    r"^[ \t]*//#repeat (\w+) (\d+)\n(.*?)^[ \t]*//#end\n", re.MULTILINE | re.DOTALL
+    r"^[ \t]*//#repeat (\w+) (\w+)\n((?:(?!^[ \t]*//#repeat).)*?)^[ \t]*//#end\n",
+    re.MULTILINE | re.DOTALL,
 )
 _OVERRIDE = re.compile(r"^override (?P<name>\w+)(?:: (?P<type>\w+))? = (?P<value>[^;]+);", re.M)
 _NAME = re.compile(r"[A-Za-z_]\w*")
@@ -104,7 +106,9 @@ def to_compile(
 
     text = _OVERRIDE.sub(as_const, load(name)) if written else load(name)
     text = _ONLY_IF.sub(lambda found: _left_out(found, constants), text)
-    text = _REPEAT.sub(_written_out, text)
+    found = 1
+    while found:  # the innermost ones first
+        text, found = _REPEAT.subn(lambda one: _written_out(one, constants), text)
     if immediates:
         text = with_immediates(text)
     return text, {key: value for key, value in constants.items() if key not in written}
@@ -115,11 +119,13 @@ def _left_out(found: re.Match[str], constants: Mapping[str, int]) -> str:
     return found[0] if constants.get(found[1], 1) else "\n" * found[0].count("\n")
 
 
-def _written_out(found: re.Match[str]) -> str:
+def _written_out(found: re.Match[str], constants: Mapping[str, int]) -> str:
     """Repeat the lines between ``//#repeat NAME n`` and ``//#end`` n times on one line."""
-    name, times, lines = found.groups()
+    name, number, lines = found.groups()
+    times = int(number) if number.isdigit() else constants[number]
     one = " ".join(line.strip() for line in lines.splitlines())
-    all_of_them = (re.sub(rf"\b{name}\b", f"{i}u", one) for i in range(int(times)))
+    as_part = re.compile(rf"(?<=_){name}(?=_|\b)")
+    all_of_them = (re.sub(rf"\b{name}\b", f"{i}u", as_part.sub(str(i), one)) for i in range(times))
     return " ".join(all_of_them) + "\n" * found[0].count("\n")
 
 
