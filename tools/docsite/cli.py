@@ -37,9 +37,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _python(layout: Layout, console: Console) -> Path:
     """Return the Python of the tests' environment, which has MkDocs."""
     folder = layout.cache / "venv"
-    own = Path(sys.executable)
-    if own.is_relative_to(folder):  # in a test: do not recreate the running environment
-        return own
+    if Path(sys.prefix).resolve() == folder.resolve():  # do not recreate the running environment
+        return Path(sys.executable)
     with cache_lock(layout.cache / "tests.lock", console):  # the lock of tests/run.py
         return ensure_environment(
             folder, layout.repository / "tests" / "requirements.txt", console.note
