@@ -55,11 +55,11 @@ fn np_ndtr(v: vec4f) -> vec4f {
   return select(select(1.0 - below, below, v < vec4f(0.0)), v, are_nan(v));
 }
 
-fn np_silu(v: vec4f) -> vec4f {
-  return select(gated(v, 0.5 * v), v, are_nan(v));
-}
-
 fn np_sigmoid(v: vec4f) -> vec4f {
   let power = np_exp(-abs(v));
   return select(select(vec4f(1.0), power, v < vec4f()) / (1.0 + power), v, are_nan(v));
+}
+
+fn np_silu(v: vec4f) -> vec4f {
+  return select(gated(v, 0.5 * v), v, are_nan(v));
 }

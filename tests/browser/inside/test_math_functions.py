@@ -24,7 +24,7 @@ FILES = {
     "arcs": ["asin", "acos", "atan", "atan2"],
     "bits": [],
     "exponentials": ["exp", "expm1"],
-    "gelu": ["gelu", "gelu_tanh", "ndtr"],
+    "gelu": ["gelu", "gelu_tanh", "ndtr", "sigmoid", "silu"],
     "hyperbolic": ["sinh", "cosh", "tanh"],
     "inverse_hyperbolic": ["asinh", "acosh", "atanh"],
     "logarithms": ["log", "log1p", "log2", "log10", "logaddexp"],
@@ -50,6 +50,7 @@ def reference(name: str) -> Callable[..., np.ndarray]:
         "asinh": np.arcsinh, "acosh": acosh, "atanh": np.arctanh,
         "pow": np.power, "round": np.rint, "floor_divide": floor_of_quotient,
         "gelu": plain.UNARY["gelu_erf"], "gelu_tanh": plain.UNARY["gelu"], "ndtr": ndtr,
+        "sigmoid": plain.UNARY["sigmoid"], "silu": plain.UNARY["silu"],
     }  # fmt: skip
     return other.get(name) or getattr(np, name)
 
@@ -98,6 +99,8 @@ BOUNDS = {
     "gelu": Bound(10, _NORMAL),
     "gelu_tanh": Bound(150, "exp(-2u) multiplies the roundings of u by up to 88"),
     "ndtr": Bound(10, _NORMAL),
+    "sigmoid": Bound(5, "exp, a sum, and a quotient of WGSL's, 2.5 ULP"),
+    "silu": Bound(10, "exp twice, a quotient of WGSL's, and four products"),
     "atan": Bound(2.0, "a quotient of WGSL's, 2.5 ULP, that is smaller than the result"),
     "atan2": Bound(2.5, "a quotient, atan, and a difference from π"),
     **dict.fromkeys(("asinh", "atanh"), Bound(2.0, "a quotient or a root in log1p")),

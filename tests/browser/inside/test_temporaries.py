@@ -80,8 +80,8 @@ def test_a_sum_of_whole_numbers_without_room_leaves_nothing(own: Any) -> None:
     executor = KernelExecutor(own.device)
     x = executor.full((3 * 65536 + 5,), 2, "i32")
     out = executor.full((), 0, "i32")
-    # The partial sums of 256 elements each, and of these.
-    assert with_ever_more_room(own, lambda: executor.sum(x, out=out), 8192) > 2
+    # The partial sums of some thousand elements each.
+    assert with_ever_more_room(own, lambda: executor.sum(x, out=out), 8192) > 0
     assert out.numpy().tolist() == 2 * x.size
 
 

@@ -178,8 +178,7 @@ def sigmoid(input: Array) -> Array:
     InvalidType
         If ``input`` is not an array of floats.
     """
-    x = inputs.floats("sigmoid", "input", input)
-    return elementwise.reciprocal(elementwise.exp(-x) + 1)
+    return apply.unary("sigmoid", inputs.floats("sigmoid", "input", input))
 
 
 @differentiable(input=_silu_gradient)
@@ -201,9 +200,7 @@ def silu(input: Array) -> Array:
     InvalidType
         If ``input`` is not an array of floats.
     """
-    x = inputs.floats("silu", "input", input)
-    found: Array = x / (elementwise.exp(-x) + 1)
-    return found
+    return apply.unary("silu", inputs.floats("silu", "input", input))
 
 
 @differentiable(input=lambda g, y: g * (1 - y * y))
