@@ -172,9 +172,8 @@ owners = [bg, *(owner for owner in public_names if isinstance(owner, type))]
 public = {
     f"{owner.__name__}.{name}" for owner in owners for name in dir(owner) if name.endswith("_async")
 }
-# The contract computes nothing, a mapping is entered (below), warm_up() compiles in the background.
-others = {name for name in public if name.startswith("ComputeBackend.")}
-others |= {"Buffer.map_async", "Device.warm_up_async"}
+# A mapping is entered (below), warm_up() compiles in the background.
+others = {"Buffer.map_async", "Device.warm_up_async"}
 with bg.no_grad():  # in which arrays that require gradients can be read
     named = {
         twin: said(getattr(owner, twin.partition(".")[2].removesuffix("_async")), *arguments)

@@ -103,8 +103,9 @@ def test_the_errors_keep_the_lines_of_their_tree(site: Path) -> None:
 @pytest.mark.parametrize(
     ("member", "words"),
     [
-        # The contract has the text of a method that has none of its own at the backend.
         ("WasmBackend.gemm", "beta = 0 never reads C"),
+        ("WasmBackend", "Only init, copy_dtoh and synchronize wait"),
+        ("ComputeBackend", "WasmBackend implements it and documents the methods"),
         ("TensorBackend.gaussian_blur", "replicated borders"),
         ("KernelExecutor.attention", "the first i + 1 keys"),
     ],

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import browsergpu
-from browsergpu.api.tensor_backend import contract as tensor_contract
+from browsergpu.api.tensor_backend import abi
 
 pytestmark = pytest.mark.fast
 
@@ -76,10 +76,8 @@ def public(cls: type) -> set[str]:
 
 
 def expected_names() -> set[str]:
-    names = {
-        name.replace("ComputeBackend", "WasmBackend") for name in public(browsergpu.ComputeBackend)
-    }
-    names |= {f"TensorBackend.{name}" for name in tensor_contract.methods()}
+    names = public(browsergpu.WasmBackend)
+    names |= {f"TensorBackend.{name}" for name in abi.methods(browsergpu.TensorBackend)}
     names |= {f"BackendConfig.{f.name}" for f in fields(browsergpu.BackendConfig)}
     for enum in (browsergpu.Transpose, browsergpu.UnaryOp, browsergpu.BinaryOp,
                  browsergpu.ReduceOp, browsergpu.DType, browsergpu.Policy):  # fmt: skip

@@ -46,7 +46,7 @@ class ReducePlan:
 
 @remembered
 def plan_reduce(op: Any, shape: Any, axis: Any) -> ReducePlan:
-    """Check the arguments of ``ComputeBackend.reduce`` that are not buffers."""
+    """Check the arguments of ``WasmBackend.reduce`` that are not buffers."""
     kind = checks.choice("reduce", "op", op, ReduceOp)
     extents = checks.dimensions("reduce", "shape", shape)
     rank = len(extents)

@@ -257,7 +257,7 @@ def test_powers_that_are_float32_are_exact(backend: Any) -> None:
 
 @pytest.mark.parametrize("op", BINARY_OPS)
 def test_a_subnormal_number_counts_as_itself_or_as_zero(backend: Any, op: str) -> None:
-    # As the contract says; which of the two, a device may choose for each operand and the result.
+    # WasmBackend documents this. The device may choose for each operand and the result.
     a = np.array([1e-40, -1e-40, 1e-38, 2e-38, 1.0, 3.0], np.float32)
     b = np.array([1.0, 2.0, 1e-39, 1.9e-38, 1e-40, 0.5], np.float32)
     flushed_a, flushed_b = (np.where(np.abs(x) < tolerances.SUBNORMAL, 0, x) for x in (a, b))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from browsergpu.api.tensor_backend.contract import TensorHandle
+from browsergpu.api.tensor_backend.handles import TensorHandle
 from browsergpu.api.tensor_backend.store import TensorStore
 from browsergpu.core import shapes
 from browsergpu.core.dtypes import FLOATS, NUMBERS, WHOLE, DType
@@ -17,6 +17,10 @@ class Arithmetic(TensorStore):
     """The methods pointwise_add, gelu, relu, matmul, matmul_bias and reduce_sum."""
 
     def pointwise_add(self, a: TensorHandle, b: TensorHandle, out: TensorHandle) -> None:
+        """Compute out = a + b for equal shapes.
+
+        Operands are floats, or have one dtype of i32, u32 (modulo 2^32) and u8 (modulo 256).
+        """
         op = "pointwise_add"
         device = self._ready(op)
         first = self._tensor(op, "a", a, NUMBERS)
@@ -36,11 +40,17 @@ class Arithmetic(TensorStore):
             pointwise.binary(device, op, "add", first, second, result)
 
     def gelu(self, input: TensorHandle, out: TensorHandle, approximate: str = "tanh") -> None:
+        """Compute 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x³))).
+
+        ``approximate="none"`` computes the exact 0.5 x (1 + erf(x / sqrt(2))).
+        https://arxiv.org/abs/1606.08415
+        """
         if approximate not in ("tanh", "none"):
             raise InvalidArgument("gelu", "approximate", approximate, "'tanh' or 'none'")
         self._unary("gelu", input, out, "gelu" if approximate == "tanh" else "gelu_erf")
 
     def relu(self, input: TensorHandle, out: TensorHandle) -> None:
+        """Compute max(x, 0)."""
         self._unary("relu", input, out, "relu")
 
     def _unary(self, op: str, input: TensorHandle, out: TensorHandle, function: str) -> None:
@@ -52,11 +62,16 @@ class Arithmetic(TensorStore):
             pointwise.unary(device, op, function, x, y)
 
     def matmul(self, a: TensorHandle, b: TensorHandle, out: TensorHandle) -> None:
+        """Compute out = a b for [..., M, K] and [..., K, N].
+
+        The leading axes are equal, or one operand has none and is used for all.
+        """
         self._matmul("matmul", a, b, None, out)
 
     def matmul_bias(
         self, a: TensorHandle, b: TensorHandle, bias: TensorHandle, out: TensorHandle
     ) -> None:
+        """Compute :meth:`matmul` plus a bias [N] on every row, added in the product's kernel."""
         self._matmul("matmul_bias", a, b, bias, out)
 
     def _matmul(
@@ -86,6 +101,11 @@ class Arithmetic(TensorStore):
             matmul.multiply(device, op, plan, left, right, result, added)
 
     def reduce_sum(self, input: TensorHandle, out: TensorHandle, dim: int | None) -> None:
+        """Sum along an axis, or over all elements for None.
+
+        ``out`` lacks the axis or has it with extent 1. i32, u32, u8 and bool are added modulo 2^32
+        into i32 or u32.
+        """
         op = "reduce_sum"
         device = self._ready(op)
         x = self._tensor(op, "input", input, (*NUMBERS, DType.BOOL))

@@ -7,18 +7,34 @@ from typing import Any
 
 import numpy as np
 
-from browsergpu.api.tensor_backend import spirv
+from browsergpu.api.tensor_backend import abi, spirv
 from browsergpu.api.tensor_backend.arithmetic import Arithmetic
-from browsergpu.api.tensor_backend.contract import TensorHandle
+from browsergpu.api.tensor_backend.handles import TensorHandle
 from browsergpu.api.tensor_backend.images import Images
 from browsergpu.api.tensor_backend.networks import Networks
-from browsergpu.core.errors import InvalidArgument
+from browsergpu.core.errors import InvalidArgument, Unsupported
 from browsergpu.gpu import platform
 from browsergpu.tensors import custom
 
 
 class TensorBackend(Arithmetic, Networks, Images):
-    """Tensors on the device of a WasmBackend.
+    """Tensors on the device of a WasmBackend: 52 methods on tensors, which are integer handles.
+
+    Notes
+    -----
+    A tensor has a fixed shape and dtype, and is contiguous in row-major order on the device.
+    Operations write into existing tensors (``out``), whose shape and dtype are checked. ``out`` may
+    be one of the inputs.
+
+    Float operations take f32 and f16 tensors in any combination: f16 is only storage, sums are
+    float32. A GPU may flush subnormal numbers (nearer to 0 than 2^-126, in f16 2^-14) to zero, in
+    operands and results. u8 is an integer from 0 to 255. Only image filters, which also accept it,
+    read it as 0..1.
+
+    Handles, shapes, dtypes and numbers are checked before anything reaches the device. Wrong ones
+    raise InvalidArgument. NotInitialized and DeviceLost come from the underlying compute backend.
+
+    The 22 methods ``scalar_add`` to ``scalar_ge`` work on plain numbers.
 
     Examples
     --------
@@ -29,6 +45,10 @@ class TensorBackend(Arithmetic, Networks, Images):
     >>> tensors.read_numpy(x)                                # or: await tensors.read_numpy_async(x)
     """
 
+    def abi_fingerprint(self) -> str:
+        """Return a hash of the 52 methods: names, and the names and kinds of arguments."""
+        return FINGERPRINT
+
     def dispatch_compute(
         self,
         shader: str | bytes,
@@ -36,6 +56,24 @@ class TensorBackend(Arithmetic, Networks, Images):
         push_constants: Any,
         workgroup_count: int | Sequence[int],
     ) -> None:
+        """Run a compute shader on tensors.
+
+        Parameters
+        ----------
+        shader : str or bytes
+            WGSL as str or UTF-8 bytes, or SPIR-V, with one compute entry point.
+        bindings : sequence of TensorHandle
+            Tensors for the storage buffers of @group(0), in the order of binding numbers.
+        push_constants : bytes-like or None
+            Contents of ``var<immediate>``.
+        workgroup_count : int or sequence of int
+            The grid.
+
+        Notes
+        -----
+        ``arrayLength`` covers the tensor's bytes in whole words. An empty tensor is passed as a
+        word of 0.
+        """
         op = "dispatch_compute"
         self._ready(op)
         source = (
@@ -72,3 +110,22 @@ class TensorBackend(Arithmetic, Networks, Images):
         ]
         groups = custom.workgroups(op, workgroup_count)
         custom.dispatch(device, op, source, None, buffers, groups, push_constants=push_constants)
+
+
+#: The ``abi_fingerprint`` of this version.
+FINGERPRINT = abi.fingerprint(TensorBackend)
+
+
+def require_abi(backend: Any) -> None:
+    """Raise Unsupported if the fingerprint of a backend is not that of this version."""
+    op = "abi_fingerprint"
+    ask = getattr(backend, op, None)
+    if not callable(ask):
+        raise InvalidArgument(op, "backend", backend, "a tensor backend")
+    found = ask()
+    if found != FINGERPRINT:
+        raise Unsupported(
+            op,
+            f"the backend's fingerprint is {found!r}, this runtime's is {FINGERPRINT!r}. Install "
+            "matching versions.",
+        )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from browsergpu.api.tensor_backend.contract import TensorHandle
+from browsergpu.api.tensor_backend.handles import TensorHandle
 from browsergpu.api.tensor_backend.store import TensorStore
 from browsergpu.core import checks
 from browsergpu.core.dtypes import DType
@@ -21,6 +21,11 @@ class Images(TensorStore):
     """The image filters, from gaussian_blur to sharpen."""
 
     def gaussian_blur(self, input: TensorHandle, out: TensorHandle, sigma: float) -> None:
+        """Blur by a Gaussian of sigma pixels, cut at radius ceil(3 sigma), with replicated borders.
+
+        Images are [H, W] or [H, W, C] with values in 0..1. All filters clamp their results to this
+        range.
+        """
         op = "gaussian_blur"
         width_of_bell = checks.real(op, "sigma", sigma)
         if not 0 < width_of_bell <= 1000:
@@ -31,24 +36,34 @@ class Images(TensorStore):
             images.gaussian_blur(device, op, x, y, width_of_bell)
 
     def sobel_edges(self, input: TensorHandle, out: TensorHandle, threshold: float) -> None:
+        """Set 1 where the Sobel gradient magnitude of the luminance is above threshold, else 0."""
         self._filter("sobel_edges", images.stencil, "sobel", input, out, "threshold", threshold)
 
     def sharpen(self, input: TensorHandle, out: TensorHandle) -> None:
+        """Apply the 3 × 3 filter 0 -1 0 / -1 5 -1 / 0 -1 0, clamped, with replicated borders.
+
+        Alpha stays the same.
+        """
         self._filter("sharpen", images.stencil, "sharpen", input, out, "amount", 0.0)
 
     def grayscale(self, input: TensorHandle, out: TensorHandle) -> None:
+        """Convert colors to 0.299 r + 0.587 g + 0.114 b. The shape and alpha stay the same."""
         self._filter("grayscale", images.point, "grayscale", input, out, "amount", 0.0)
 
     def threshold(self, input: TensorHandle, out: TensorHandle, value: float) -> None:
+        """Set 1 where x >= value, else 0. Alpha stays the same."""
         self._filter("threshold", images.point, "threshold", input, out, "value", value)
 
     def brightness(self, input: TensorHandle, out: TensorHandle, factor: float) -> None:
+        """Compute x factor, clamped. Alpha stays the same."""
         self._filter("brightness", images.point, "brightness", input, out, "factor", factor)
 
     def contrast(self, input: TensorHandle, out: TensorHandle, factor: float) -> None:
+        """Compute (x - 0.5) factor + 0.5, clamped. Alpha stays the same."""
         self._filter("contrast", images.point, "contrast", input, out, "factor", factor)
 
     def invert_colors(self, input: TensorHandle, out: TensorHandle) -> None:
+        """Compute 1 - x. Alpha stays the same."""
         self._filter("invert_colors", images.point, "invert", input, out, "amount", 0.0)
 
     def _filter(

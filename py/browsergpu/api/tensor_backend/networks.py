@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from browsergpu.api.tensor_backend.contract import TensorHandle
+from browsergpu.api.tensor_backend.handles import TensorHandle
 from browsergpu.api.tensor_backend.store import TensorStore
 from browsergpu.core import checks, shapes
 from browsergpu.core.dtypes import FLOATS, WHOLE, DType
@@ -23,6 +23,19 @@ class Networks(TensorStore):
         out: TensorHandle,
         eps: float,
     ) -> None:
+        """Compute (x - mean) / sqrt(variance + eps) * gamma + beta along the last axis.
+
+        The variance is the biased one. https://arxiv.org/abs/1607.06450
+
+        Parameters
+        ----------
+        input, out : TensorHandle
+            Tensors of one shape, with at least one axis.
+        gamma, beta : TensorHandle
+            Vectors with the axis's extent.
+        eps : float
+            A number of at least 0.
+        """
         op = "layer_norm"
         device = self._ready(op)
         x = self._tensor(op, "input", input, FLOATS)
@@ -35,6 +48,10 @@ class Networks(TensorStore):
             nn.layer_norm(device, op, x, y, scale, shift, small)
 
     def softmax(self, input: TensorHandle, out: TensorHandle, dim: int) -> None:
+        """Compute exp(x) / sum of exp(x) along an axis, numerically stable.
+
+        Negative axes count from the end.
+        """
         op = "softmax"
         device = self._ready(op)
         x = self._tensor(op, "input", input, FLOATS)
@@ -53,6 +70,21 @@ class Networks(TensorStore):
         mask: TensorHandle | None,
         scale: float | None,
     ) -> None:
+        """Compute softmax(scale q kᵀ + mask) v.
+
+        Parameters
+        ----------
+        q, out : TensorHandle
+            [..., S_q, D].
+        k, v : TensorHandle
+            [..., S_kv, D].
+        mask : TensorHandle or None
+            Broadcasts to [..., S_q, S_kv]. A float mask is added. A bool mask is False where a key
+            is masked out; a row without keys gives 0. At most two groups of neighboring leading
+            axes may be broadcast differently.
+        scale : float or None
+            A factor. None means 1/sqrt(D).
+        """
         op = "attention"
         device = self._ready(op)
         queries = self._tensor(op, "q", q, FLOATS)
@@ -72,6 +104,19 @@ class Networks(TensorStore):
         loss_out: TensorHandle,
         probs_out: TensorHandle,
     ) -> None:
+        """Compute -log softmax(logits)[target].
+
+        Parameters
+        ----------
+        logits : TensorHandle
+            [..., C].
+        targets : TensorHandle
+            Classes [...] of dtype i32. The result is NaN for a target that is not a class.
+        loss_out : TensorHandle
+            The result [...], or a scalar [] for the mean.
+        probs_out : TensorHandle
+            The softmax [..., C].
+        """
         op = "cross_entropy"
         device = self._ready(op)
         x = self._tensor(op, "logits", logits, FLOATS)
@@ -88,6 +133,10 @@ class Networks(TensorStore):
         nn.cross_entropy(device, op, x, goals, loss, probs)
 
     def embedding(self, indices: TensorHandle, weight: TensorHandle, out: TensorHandle) -> None:
+        """Compute out[..., :] = weight[indices[...], :] for i32 indices and weight [V, D].
+
+        An index out of range gives a row of NaN (0 for integers).
+        """
         op = "embedding"
         device = self._ready(op)
         which = self._tensor(op, "indices", indices, (DType.I32,))
@@ -115,6 +164,24 @@ class Networks(TensorStore):
         eps: float,
         step: int,
     ) -> None:
+        """Take a step of Adam in place on param, m and v.
+
+        There is no weight decay. https://arxiv.org/abs/1412.6980
+
+        Parameters
+        ----------
+        param, grad, m, v : TensorHandle
+            Four different tensors of one shape: the parameters, their gradient, and the running
+            means of the gradient and of its square.
+        lr : float
+            Learning rate.
+        beta1, beta2 : float
+            Decay rates of m and v, at least 0 and below 1.
+        eps : float
+            A number of at least 0, added after the root.
+        step : int
+            The step number (from 1), which corrects the bias.
+        """
         op = "adam_update"
         device = self._ready(op)
         weights = self._tensor(op, "param", param, FLOATS)

@@ -11,7 +11,8 @@ from weakref import finalize
 
 import numpy as np
 
-from browsergpu.api.tensor_backend.contract import TensorContract, TensorHandle, TensorMeta
+from browsergpu.api.tensor_backend.handles import TensorHandle, TensorMeta
+from browsergpu.api.tensor_backend.scalars import Scalars
 from browsergpu.api.wasm_backend.backend import WasmBackend
 from browsergpu.core import checks
 from browsergpu.core.dtypes import DType, DTypeLike
@@ -43,7 +44,7 @@ class Tensor(View):
         return f"tensor {self.handle}"
 
 
-class TensorStore(TensorContract):
+class TensorStore(Scalars):
     """The tensors of one backend, and checks that all operations share.
 
     Handles are plain numbers, which can be copied into an array or to JavaScript. So a tensor lives
@@ -64,13 +65,16 @@ class TensorStore(TensorContract):
 
     @property
     def name(self) -> str:
+        """The name of the backend, ``"webgpu"``."""
         return self._backend.name
 
     @property
     def is_available(self) -> bool:
+        """Whether the underlying device is open."""
         return self._backend.is_initialized
 
     def alloc_tensor(self, shape: Sequence[int], dtype: DTypeLike) -> TensorHandle:
+        """Return a new tensor with undefined contents. Raise OutOfMemory if it is too large."""
         op = "alloc_tensor"
         device = self._ready(op)
         extents = checks.dimensions(op, "shape", shape)
@@ -82,6 +86,7 @@ class TensorStore(TensorContract):
         return TensorHandle(tensor.handle)
 
     def free_tensor(self, handle: TensorHandle) -> None:
+        """Free a tensor. Operations recorded with it still run."""
         device = self._ready("free_tensor")
         tensor = self._tensor("free_tensor", "handle", handle)
         del self._tensors[tensor.handle]
@@ -108,11 +113,17 @@ class TensorStore(TensorContract):
         return DeviceArray(device, tensor.shape, tensor.dtype, tensor.storage)
 
     def tensor_meta(self, handle: TensorHandle) -> TensorMeta:
+        """Return the shape, dtype and bytes of a tensor."""
         self._ready("tensor_meta")
         tensor = self._tensor("tensor_meta", "handle", handle)
         return TensorMeta(tensor.shape, tensor.dtype, tensor.buffer.nbytes)
 
     def write_tensor(self, handle: TensorHandle, data: Any) -> None:
+        """Fill a tensor from a NumPy array of its shape, or from bytes in its dtype.
+
+        In bytes, a bool takes one byte. Other integer arrays are narrowed if every value fits.
+        float64, and other arrays whose values would change, are refused. Cast them first.
+        """
         op = "write_tensor"
         device = self._ready(op)
         tensor = self._tensor(op, "handle", handle)
@@ -122,6 +133,7 @@ class TensorStore(TensorContract):
             transfers.write(device, tensor.buffer, 0, view)
 
     def read_tensor(self, handle: TensorHandle) -> bytes:
+        """Return a tensor's elements as bytes in its dtype (bool: one byte each). Waits."""
         return platform.block_on(self.read_tensor_async(handle), "read_tensor")
 
     async def read_tensor_async(self, handle: TensorHandle) -> bytes:
@@ -146,6 +158,7 @@ class TensorStore(TensorContract):
         return host_tensors.from_device(array, tensor.dtype)
 
     def sync(self) -> None:
+        """Wait for all recorded operations, and raise errors that the device reported."""
         platform.block_on(self.sync_async(), "sync")
 
     async def sync_async(self) -> None:

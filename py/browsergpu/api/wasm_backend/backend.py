@@ -7,12 +7,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from inspect import isawaitable
 from operator import index
-from typing import Any
+from typing import Any, Self
 from weakref import finalize
 
 import numpy as np
 
-from browsergpu.api.wasm_backend.contract import ComputeBackend
 from browsergpu.core import checks
 from browsergpu.core.config import BackendConfig, configured
 from browsergpu.core.dtypes import DType
@@ -20,7 +19,7 @@ from browsergpu.core.enums import BinaryOp, Order, ReduceOp, Transpose, UnaryOp
 from browsergpu.core.errors import DeviceLost, InvalidArgument, NoAdapter, NotInitialized, Timeout
 from browsergpu.core.mutex import Mutex
 from browsergpu.core.remembered import hashable
-from browsergpu.core.showing import Description, byte_count
+from browsergpu.core.showing import Description, Shown, byte_count
 from browsergpu.device import canvas, host_memory
 from browsergpu.device.debugging import Debugger
 from browsergpu.device.device import Device
@@ -46,6 +45,19 @@ def _is_part(buffer: Allocation, n: int) -> bool:
     return n % 4 != 0 and buffer.nbytes > 4 * n
 
 
+class ComputeBackend(Shown):
+    """The type of compute backends.
+
+    :class:`WasmBackend` implements it and documents the methods. ComputeBackend itself cannot be
+    instantiated.
+    """
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
+        if cls is ComputeBackend:
+            raise TypeError("ComputeBackend cannot be instantiated. Create a WasmBackend.")
+        return super().__new__(cls)
+
+
 class WasmBackend(ComputeBackend):
     """A compute backend on the page's GPU, for Python in WebAssembly.
 
@@ -62,6 +74,26 @@ class WasmBackend(ComputeBackend):
         Options of the device.
     **options
         Fields of BackendConfig, which override ``config``.
+
+    Notes
+    -----
+    The methods are BLAS-style calls on device memory, which is addressed by integer pointers. They
+    do not provide tensor shapes, broadcasting, dtypes other than those that the methods name, or
+    automatic differentiation. Layers above provide these.
+
+    - Elements are float32 unless the method says otherwise. Sizes, leading dimensions and strides
+      count elements; :meth:`alloc` counts bytes. A pointer is the start of a buffer, and pointer
+      arithmetic is not supported.
+    - Numbers follow IEEE 754, including NaN and infinities. A GPU may flush subnormal numbers
+      (nearer to 0 than 2^-126, in float16 2^-14) to zero, in operands and results.
+      :meth:`copy_htod` and :meth:`copy_dtoh` preserve all bits.
+    - Calls are recorded and run in order. Only :meth:`init`, :meth:`copy_dtoh` and
+      :meth:`synchronize` wait. Each has an ``_async`` version for callers that cannot block.
+    - Arguments are checked before anything reaches the device. Every method raises NotInitialized
+      before :meth:`init` or after :meth:`close`, InvalidArgument for a wrong value (an unknown,
+      freed or foreign pointer, a buffer that is too small, …) and DeviceLost once the device is
+      gone. The next call that waits raises errors that the device itself reports.
+    - A size of 0 is allowed wherever an empty result makes sense. Nothing is computed then.
 
     Examples
     --------
@@ -87,10 +119,12 @@ class WasmBackend(ComputeBackend):
 
     @property
     def name(self) -> str:
+        """The name of the backend, ``"webgpu"``."""
         return "webgpu"
 
     @property
     def is_initialized(self) -> bool:
+        """Whether the device is open."""
         return self._open is not None
 
     @property
@@ -99,11 +133,13 @@ class WasmBackend(ComputeBackend):
         return self._opened("device")
 
     def init(self) -> None:
+        """Open the device. Do nothing if it is open. Raise NoAdapter if there is none."""
         if not platform.is_available():
             raise NoAdapter("init", platform.why_no_gpu())
         platform.block_on(self.init_async(), "init")
 
     async def init_async(self) -> None:
+        """Open the device, as :meth:`init` does, without blocking."""
         closings = self._closings
         turn = await self._opening.turn()
         try:
@@ -277,7 +313,7 @@ class WasmBackend(ComputeBackend):
     # -- memory ----------------------------------------------------------------------------------
 
     def alloc(self, bytes: int, *, keep: bool = False, label: str = "") -> int:
-        """Allocate a buffer and return its pointer.
+        """Allocate a buffer with undefined contents and return its pointer.
 
         Parameters
         ----------
@@ -287,6 +323,11 @@ class WasmBackend(ComputeBackend):
             Whether :meth:`recover` restores its contents.
         label : str
             Its name in statistics, errors and the browser's developer tools.
+
+        Raises
+        ------
+        OutOfMemory
+            If no buffer can be that large.
         """
         device = self.ready("alloc")
         nbytes = checks.integer("alloc", "bytes", bytes, maximum=2**53)
@@ -300,6 +341,7 @@ class WasmBackend(ComputeBackend):
         return buffer.handle
 
     def free(self, ptr: int) -> None:
+        """Free a buffer. Operations recorded with it still run."""
         device = self._opened("free")
         if type(ptr) is int and self._gone.pop(ptr, None) is not None:
             return  # lost with its device
@@ -314,6 +356,12 @@ class WasmBackend(ComputeBackend):
         return self._buffer("buffer_bytes", "ptr", ptr).nbytes
 
     def copy_htod(self, dst: int, src: Any) -> None:
+        """Copy a bytes-like object or NumPy array to the start of a buffer.
+
+        Elements are copied in C order. Further bytes of the buffer stay the same. A big-endian
+        array is converted to the GPU's little-endian order. float64 is refused; cast it with
+        ``.astype(np.float32)``.
+        """
         op = "copy_htod"
         device = self.ready(op)
         buffer = self._buffer(op, "dst", dst)
@@ -325,9 +373,14 @@ class WasmBackend(ComputeBackend):
             kept.write(_bytes_of(view).data)
 
     def copy_dtoh(self, dst: Any, src: int) -> None:
+        """Fill a writable C-contiguous bytes-like object or NumPy array from the start of a buffer.
+
+        A big-endian array gets the values in its own byte order. Waits for earlier operations.
+        """
         platform.block_on(self.copy_dtoh_async(dst, src), "copy_dtoh")
 
     async def copy_dtoh_async(self, dst: Any, src: int) -> None:
+        """Read a buffer, as :meth:`copy_dtoh` does, without blocking."""
         op = "copy_dtoh"
         device = self.ready(op)
         buffer = self._buffer(op, "src", src)
@@ -346,11 +399,13 @@ class WasmBackend(ComputeBackend):
     def synchronize(self, *, timeout: float | None = None) -> None:
         """Wait for all recorded operations, at most ``timeout`` seconds.
 
-        After that time, Timeout is raised and the operations continue.
+        Errors that the device reported are raised. After ``timeout`` seconds, Timeout is raised
+        and the operations continue.
         """
         platform.block_on(self.synchronize_async(timeout=timeout), "synchronize")
 
     async def synchronize_async(self, *, timeout: float | None = None) -> None:
+        """Wait for all recorded operations, as :meth:`synchronize` does, without blocking."""
         op = "synchronize"
         device = self.ready(op)
         seconds = None if timeout is None else checks.real(op, "timeout", timeout)
@@ -385,6 +440,27 @@ class WasmBackend(ComputeBackend):
         *,
         order: Order = "C",
     ) -> None:
+        """Compute C = alpha op(A) op(B) + beta C, as BLAS's sgemm does (https://netlib.org/blas).
+
+        op(A) is m × k, op(B) is k × n and C is m × n. beta = 0 never reads C, and alpha = 0 never
+        reads A and B.
+
+        Parameters
+        ----------
+        trans_a, trans_b : Transpose or str
+            Whether op transposes A and B.
+        m, n, k : int
+            Extents of the matrices.
+        alpha, beta : float
+            Factors of the product and of C.
+        a_ptr, b_ptr, c_ptr : int
+            Pointers to the matrices. C must not be A or B.
+        lda, ldb, ldc : int
+            Leading dimensions of A, B and C: the distance between stored rows (order "C") or
+            columns (order "F"), at least their length.
+        order : {"C", "F"}
+            "C" stores all three matrices by rows, "F" by columns.
+        """
         plan = gemm.plan_gemm(
             "gemm", trans_a, trans_b, m, n, k, alpha, lda, 0, ldb, 0, beta, ldc, 0, 1, order
         )
@@ -412,6 +488,19 @@ class WasmBackend(ComputeBackend):
         *,
         order: Order = "C",
     ) -> None:
+        """Compute :meth:`gemm` for ``batch_count`` matrices.
+
+        Further arguments are those of :meth:`gemm`. A pointer is that of the first matrix.
+
+        Parameters
+        ----------
+        stride_a, stride_b : int
+            Distance in elements from each matrix A or B to the next. 0 uses one matrix for all.
+        stride_c : int
+            Distance in elements from each matrix C to the next. The matrices must not overlap.
+        batch_count : int
+            Number of products.
+        """
         plan = gemm.plan_gemm(
             "batched_gemm", trans_a, trans_b, m, n, k, alpha, lda, stride_a, ldb, stride_b, beta,
             ldc, stride_c, batch_count, order,
@@ -438,6 +527,19 @@ class WasmBackend(ComputeBackend):
         beta: float,
         c_ptr: int,
     ) -> None:
+        """Compute C = alpha A B + beta C for contiguous row-major float16 matrices.
+
+        A is m × k, B is k × n and C is m × n. Sums are float32.
+
+        Parameters
+        ----------
+        m, n, k : int
+            Extents of the matrices.
+        alpha, beta : float
+            Factors of the product and of C.
+        a_ptr, b_ptr, c_ptr : int
+            Pointers to the matrices. C must not be A or B.
+        """
         op = "gemm_f16"
         device = self.ready(op)
         plan = gemm_f16.plan_gemm_f16(m, n, k, alpha, beta)
@@ -461,6 +563,21 @@ class WasmBackend(ComputeBackend):
         stride: int | Sequence[int],
         padding: int | Sequence[int],
     ) -> None:
+        """Compute the cross-correlation of images with filters.
+
+        Parameters
+        ----------
+        input_ptr, filter_ptr, output_ptr : int
+            Pointers. The output must not be the input or the filter.
+        input_shape : sequence of int
+            [N, C, H, W]. The input is padded with zeros.
+        filter_shape : sequence of int
+            [F, C, R, S].
+        output_shape : sequence of int
+            [N, F, P, Q] with P = floor((H + 2 padding - R) / stride) + 1, and Q likewise.
+        stride, padding : int or sequence of int
+            Integers or (vertical, horizontal).
+        """
         op = "conv2d_forward"
         device = self.ready(op)
         if output_shape is None:  # a plan would infer it
@@ -492,6 +609,23 @@ class WasmBackend(ComputeBackend):
         scale: float,
         causal: bool,
     ) -> None:
+        """Compute O = softmax(scale Q Kᵀ) V.
+
+        seq_kv = 0 gives zeros.
+
+        Parameters
+        ----------
+        q_ptr, o_ptr : int
+            Pointers to Q and O, [batch, heads, seq_q, head_dim]. O must not be Q, K or V.
+        k_ptr, v_ptr : int
+            Pointers to K and V, [batch, heads, seq_kv, head_dim].
+        batch, heads, seq_q, seq_kv, head_dim : int
+            Extents of the arrays.
+        scale : float
+            Finite factor above 0.
+        causal : bool
+            Whether to mask the keys after the query's own position.
+        """
         op = "attention"
         device = self.ready(op)
         plan = attention.plan_attention(batch, heads, seq_q, seq_kv, head_dim, scale, causal)
@@ -513,6 +647,20 @@ class WasmBackend(ComputeBackend):
         shape: Sequence[int],
         axis: int,
     ) -> None:
+        """Reduce one axis of a contiguous array. The output has the other axes.
+
+        Parameters
+        ----------
+        op : ReduceOp or str
+            The reduction.
+        input_ptr, output_ptr : int
+            Pointers to two different buffers.
+        shape : sequence of int
+            Shape of the input, with at least one axis.
+        axis : int
+            Negative axes count from the end. An empty axis gives 0 for sum and NaN for mean, and is
+            refused for max and min.
+        """
         device = self.ready("reduce")
         plan = reductions.plan_reduce(op, hashable(shape), axis)
         x = self._elements("reduce", "input_ptr", input_ptr, plan.input_elements)
@@ -525,6 +673,7 @@ class WasmBackend(ComputeBackend):
             device.launch("reduce", reductions.reduce_floats, (x, y), plan)
 
     def unary(self, op: UnaryOp | str, input_ptr: int, output_ptr: int, n: int) -> None:
+        """Compute output[i] = op(input[i]) for i < n. Both may be the same buffer."""
         device = self.ready("unary")
         name = _UNARY.get(op) if isinstance(op, str) else None
         if name is None:
@@ -537,6 +686,7 @@ class WasmBackend(ComputeBackend):
             device.launch("unary", pointwise.unary_floats, (x, y), name, n, _is_part(y, n))
 
     def binary(self, op: BinaryOp | str, a_ptr: int, b_ptr: int, output_ptr: int, n: int) -> None:
+        """Compute output[i] = op(a[i], b[i]) for i < n. Any of them may be the same buffer."""
         device = self.ready("binary")
         name = _BINARY.get(op) if isinstance(op, str) else None
         if name is None:

@@ -132,7 +132,7 @@ def plan_conv2d(
     dilation: Any = 1,
     groups: Any = 1,
 ) -> Conv2dPlan:
-    """Validate the arguments of ``ComputeBackend.conv2d_forward`` except the buffers.
+    """Validate the arguments of ``WasmBackend.conv2d_forward`` except the buffers.
 
     With groups, a filter sees only the channels of its group. ``output_shape`` is computed if it is
     None.

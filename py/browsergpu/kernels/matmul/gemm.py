@@ -62,7 +62,7 @@ def plan_gemm(
     batch_count: Any,
     order: Any,
 ) -> GemmPlan:
-    """Validate the arguments of ``ComputeBackend.batched_gemm`` except the buffers."""
+    """Validate the arguments of ``WasmBackend.batched_gemm`` except the buffers."""
     flip_a = checks.choice(op, "trans_a", trans_a, Transpose) is not Transpose.NO_TRANS
     flip_b = checks.choice(op, "trans_b", trans_b, Transpose) is not Transpose.NO_TRANS
     if not isinstance(order, str) or order not in ("C", "F"):

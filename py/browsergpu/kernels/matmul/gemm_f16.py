@@ -111,7 +111,7 @@ def plan_gemm_f16(
     flip_a: bool = False,
     flip_b: bool = False,
 ) -> GemmF16Plan:
-    """Validate the arguments of ``ComputeBackend.gemm_f16`` except the buffers."""
+    """Validate the arguments of ``WasmBackend.gemm_f16`` except the buffers."""
     m = checks.integer(_OP, "m", m)
     n = checks.integer(_OP, "n", n)
     k = checks.integer(_OP, "k", k)

@@ -107,7 +107,7 @@ def plan_attention(
     causal: Any,
     layout: Layout | None = None,
 ) -> AttentionPlan:
-    """Validate the arguments of ``ComputeBackend.attention`` except the buffers.
+    """Validate the arguments of ``WasmBackend.attention`` except the buffers.
 
     Without a layout, arrays are contiguous: [batch, heads, seq, head_dim].
     """

@@ -54,7 +54,7 @@ def layer_norm(x: np.ndarray, gamma: np.ndarray, beta: np.ndarray, eps: float) -
 def attention(
     q: np.ndarray, k: np.ndarray, v: np.ndarray, mask: np.ndarray | None, scale: float
 ) -> Tolerance:
-    """As for ComputeBackend's attention; a mask's magnitude adds to that of the scores."""
+    """As for WasmBackend's attention; a mask's magnitude adds to that of the scores."""
     q, k, v = (np.abs(x.astype(np.float64)) for x in (q, k, v))
     size = scale * q @ np.swapaxes(k, -1, -2)
     if mask is not None and mask.dtype != bool:
