@@ -32,9 +32,9 @@ from browsergpu.kernels.fused.reduction import (
     WIDE,
     reduction,
 )
+from browsergpu.kernels.fused.row_update import NEW, RowLayout, Rule, row_update
 from browsergpu.kernels.fused.source import leaf, operation, source
 from browsergpu.kernels.fused.source import number as number_entry
-from browsergpu.kernels.fused.updating import NEW, Lie, Rule, updating
 from browsergpu.kernels.table import KERNELS, RENDER_SHADERS
 from browsergpu.kernels.text import shaders
 
@@ -197,26 +197,28 @@ def test_generated_kernels(device: Any, name: str) -> None:
     for number, kind in enumerate(TYPES):
         found = overload(name, (kind,) * arity)
         if found is not None:
-            tape = (*(leaf(kind),) * arity, operation(found.number, *range(arity)))
-            ways = ("WMRFES" * 2)[number % 6 :][:arity]
-            made = source(tape, (arity,), ways, 2, True)
+            trace = (*(leaf(kind),) * arity, operation(found.number, *range(arity)))
+            modes = ("WMRFES" * 2)[number % 6 :][:arity]
+            made = source(trace, (arity,), modes, 2, True)
             module = device.create_shader_module(code=made.code, label=f"{name} of {kind}")
             device.create_compute_pipeline(layout="auto", compute={"module": module})
 
 
 @pytest.mark.parametrize("kind", [FLOAT16, FLOAT32])
 def test_kernels_of_many_rows(device: Any, immediates: bool, kind: ElementType) -> None:
-    """Of rows that are read in all ways, of a number and of one that all rows share; what they
-    compute replaces an operand and is new."""
+    """Rows in all access modes, with a number and a shared element.
+
+    One result replaces an operand, the other is NEW.
+    """
     found = overload("add", (kind, kind))
     assert found is not None
-    tape = (
+    trace = (
         leaf(kind), leaf(kind), leaf(kind), number_entry(kind), operation(found.number, 0, 1),
         operation(found.number, 2, 3), operation(found.number, 4, 5),
     )  # fmt: skip
-    rule = Rule(tape, (6, 5), (0, 1, 2), (0, 1, 2), (0, NEW), 2)
-    rows = [Lie(f"W{way}S", 2, way != "E") for way in "WMRFEST"]
-    made = updating(rule, tuple(rows))
+    rule = Rule(trace, (6, 5), (0, 1, 2), (0, 1, 2), (0, NEW), 2)
+    rows = [RowLayout(f"W{mode}S", 2, mode != "E") for mode in "WMRFEST"]
+    made = row_update(rule, tuple(rows))
     assert made.signature == "0r" + "".join(f"{n}w{n + 1}r{n + 2}w" for n in range(1, 22, 3))
     code = shaders.with_immediates(made.code) if immediates else made.code
     module = device.create_shader_module(code=code, label=f"rows of {kind}")
@@ -229,22 +231,22 @@ def test_kernels_of_ones_own(device: Any) -> None:
     for kind in (kind for kind in TYPES if kind.computed not in "IU"):
         found = overload_of(own, (kind, COMPLEX64))
         assert found is not None
-        tape = (leaf(kind), leaf(COMPLEX64), operation(found.number, 0, 1))
-        made = source(tape, (2,), "WS", 1, True)
+        trace = (leaf(kind), leaf(COMPLEX64), operation(found.number, 0, 1))
+        made = source(trace, (2,), "WS", 1, True)
         module = device.create_shader_module(code=made.code, label=f"own of {kind}")
         device.create_compute_pipeline(layout="auto", compute={"module": module})
 
 
-@pytest.mark.parametrize("dealt", [ROWS, ALIGNED_ROWS, FOUR_COLUMNS, COLUMNS])
-def test_generated_reductions(device: Any, dealt: str) -> None:
+@pytest.mark.parametrize("division", [ROWS, ALIGNED_ROWS, FOUR_COLUMNS, COLUMNS])
+def test_generated_reductions(device: Any, division: str) -> None:
     for number, kind in enumerate(WIDE.values()):
         for name in ("add", "multiply", "maximum", "minimum", "logical_and", "logical_or"):
             found = overload(name, (kind, kind))
             if found is not None and found.result is kind:
                 scaled = name == "add" and kind is WIDE["f"]
-                tape = (leaf(kind), leaf(kind), operation(found.number, 0, 1))
-                ways = ("WMRFES" * 2)[number:][:2]
-                made = reduction(tape, ways, 2, True, found.number, dealt, scaled)
+                trace = (leaf(kind), leaf(kind), operation(found.number, 0, 1))
+                modes = ("WMRFES" * 2)[number:][:2]
+                made = reduction(trace, modes, 2, True, found.number, division, scaled)
                 module = device.create_shader_module(code=made.code, label=f"{name} of {kind}")
                 device.create_compute_pipeline(layout="auto", compute={"module": module})
 

@@ -71,12 +71,12 @@ def test_of_a_file(path: Path) -> None:
     assert not has_workgroup_bools(path.read_text(encoding="utf-8"))
 
 
-@pytest.mark.parametrize("dealt", [ROWS, ALIGNED_ROWS, FOUR_COLUMNS, COLUMNS])
+@pytest.mark.parametrize("division", [ROWS, ALIGNED_ROWS, FOUR_COLUMNS, COLUMNS])
 @pytest.mark.parametrize("name", ["logical_and", "logical_or"])
-def test_of_a_generated_reduction(name: str, dealt: str) -> None:
+def test_of_a_generated_reduction(name: str, division: str) -> None:
     made = overload(name, (BOOL, BOOL))
     assert made is not None
-    code = reduction((leaf(BOOL),), "W", 1, dealt != ROWS, made.number, dealt, False).code
+    code = reduction((leaf(BOOL),), "W", 1, division != ROWS, made.number, division, False).code
     assert "var<workgroup>" in code
     assert not has_workgroup_bools(code)
 

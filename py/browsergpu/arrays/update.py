@@ -27,8 +27,8 @@ from browsergpu.core.errors import DeviceError
 from browsergpu.core.shapes import Shape
 from browsergpu.core.showing import Shown
 from browsergpu.device.device import Device
-from browsergpu.kernels.fused.source import LARGEST_TAPE, is_leaf, leaf, result_of
-from browsergpu.kernels.fused.updating import NEW, Rule
+from browsergpu.kernels.fused.row_update import NEW, Rule
+from browsergpu.kernels.fused.source import LARGEST_TRACE, is_leaf, leaf, result_of
 from browsergpu.tensors.device_array import Storage
 
 _SHAPE: Shape = (4,)  # the shape of placeholders, whatever the arrays' shapes
@@ -93,7 +93,7 @@ class _Page(Trace):
 
     def __init__(self, tracer: Tracer, shape: Shape) -> None:
         super().__init__(tracer, shape)
-        self.free_below = LARGEST_TAPE
+        self.free_below = LARGEST_TRACE
 
     def operand(self, kind: ElementType) -> Node:
         """Append an array that is not known yet."""
@@ -137,7 +137,7 @@ def update(op: str, formula: Formula, rows: Sequence[Sequence[Array]]) -> list[l
     device = tracer.device
     device.keep_pace(op)
     kinds = [
-        result_of(rule.tape[place])
+        result_of(rule.trace[place])
         for place, into in zip(rule.results, rule.into, strict=True)
         if into == NEW
     ]

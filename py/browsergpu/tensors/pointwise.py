@@ -14,7 +14,7 @@ from browsergpu.kernels.base.build import Build
 from browsergpu.kernels.elements.cast import cast
 from browsergpu.kernels.elements.fill import fill_words
 from browsergpu.kernels.elements.strided import gather
-from browsergpu.kernels.fused.computing import compute
+from browsergpu.kernels.fused.elementwise import compute
 from browsergpu.kernels.fused.operations import cast as cast_of
 from browsergpu.kernels.fused.operations import resolved
 from browsergpu.kernels.fused.source import leaf, operation

@@ -77,7 +77,7 @@ def test_kernels_are_known_by_what_is_computed(tracer: Tracer) -> None:
 
 
 @pytest.mark.parametrize(
-    ("shape", "places", "ways"),
+    ("shape", "places", "modes"),
     [
         ((6, 8), [((6, 8), None, 0)], "W"),
         ((6, 8), [((6, 8), None, 12)], "M"),
@@ -94,22 +94,22 @@ def test_kernels_are_known_by_what_is_computed(tracer: Tracer) -> None:
         ((1, 1), [((1, 1), (5, 5), 2)], "S"),
     ],
 )
-def test_ways_of_reading(shape: tuple[int, ...], places: list[tuple], ways: str) -> None:
-    assert layout(shape, tuple(places))[2] == ways
+def test_access_modes(shape: tuple[int, ...], places: list[tuple], modes: str) -> None:
+    assert layout(shape, tuple(places))[2] == modes
 
 
 @pytest.mark.parametrize("shape", [(64, 32), (33, 36), (5, 40, 100)])
 def test_tiles_cover_what_is_turned(shape: tuple[int, ...]) -> None:
     *rest, rows, columns = shape
     turned = (*([rows * columns] if rest else ()), 1, rows)
-    rank, _, ways, words = layout(shape, ((shape, turned, 0),))
+    rank, _, modes, words = layout(shape, ((shape, turned, 0),))
     tiles = math.ceil(rows / 32) * math.ceil(columns / 32)
-    assert workgroups(math.prod(shape), rank, ways, words) == math.prod(rest) * tiles
+    assert workgroups(math.prod(shape), rank, modes, words) == math.prod(rest) * tiles
 
 
 def test_axes_that_lie_in_a_row_are_one() -> None:
-    rank, _, ways, words = layout((2, 3, 4, 8), (((2, 3, 4, 8), (192, 64, 16, 1), 0),))
-    assert (rank, ways) == (2, "R")
+    rank, _, modes, words = layout((2, 3, 4, 8), (((2, 3, 4, 8), (192, 64, 16, 1), 0),))
+    assert (rank, modes) == (2, "R")
     assert words == (8, 0, 16, 1)
 
 

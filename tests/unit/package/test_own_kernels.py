@@ -17,13 +17,13 @@ BODY = "let d = T(n) * x;\nz = d\n  + x;"
 
 
 def made(kernel: ElementwiseKernel, *kinds: object) -> Source:
-    """The kernel of an operation on arrays of these types that lie as the result does."""
+    """Return the kernel of an operation on packed arrays of these types."""
     (own,) = kernel._operations
     found = overload_of(own, kinds)  # type: ignore[arg-type]
     assert found is not None
     leaves = tuple(map(leaf, found.given))
-    tape = (*leaves, operation(found.number, *range(len(leaves))))
-    return source(tape, (len(leaves),), "W" * len(leaves), 1, True)
+    trace = (*leaves, operation(found.number, *range(len(leaves))))
+    return source(trace, (len(leaves),), "W" * len(leaves), 1, True)
 
 
 def test_parameters() -> None:

@@ -11,7 +11,7 @@ from browsergpu.arrays.lazy.node import Node
 from browsergpu.core.checks import product
 from browsergpu.core.element_types import ElementType
 from browsergpu.core.grids import fold
-from browsergpu.kernels.fused.joining import Piece, joining
+from browsergpu.kernels.fused.joint_copy import Piece, joint_copy
 from browsergpu.kernels.fused.layout import Place, layout, workgroups
 from browsergpu.kernels.fused.operations import cast
 from browsergpu.kernels.fused.source import leaf, operation
@@ -91,7 +91,7 @@ def _command(kernels: Kernels, rows: Sequence[_Row], target: Node) -> tuple[Any,
             words.append(groups)
         words += row.words
         groups += row.groups
-    kernel = joining(tuple([row.piece for row in rows]))
+    kernel = joint_copy(tuple([row.piece for row in rows]))
     return (
         kernels.pipeline(kernel),
         *fold(groups),

@@ -16,8 +16,8 @@ from browsergpu.arrays.lazy.values import Values
 from browsergpu.core.checks import product
 from browsergpu.core.grids import fold
 from browsergpu.core.shapes import Shape, broadcast_strides, contiguous_strides, merged
-from browsergpu.kernels.fused.framing import framed
 from browsergpu.kernels.fused.layout import WORD, access_mode, check_count, workgroups
+from browsergpu.kernels.fused.rebuild import rebuild
 from browsergpu.kernels.fused.source import MOVED, SAME, Source, is_elementwise, leaf
 
 #: The first index and the count along each axis.
@@ -104,5 +104,5 @@ def _planned(
     bounded = tuple(axis for axis, step in enumerate(kept) if step <= _APART)
     bounds = [word for axis in bounded for word in frame[_APART - kept[axis]]]
     all_words = (*extents[1:], *bounds, *words)
-    kernel = framed(code, modes, len(extents), extents[-1] % 4 == 0, bounded)
+    kernel = rebuild(code, modes, len(extents), extents[-1] % 4 == 0, bounded)
     return Plan(kernel, workgroups(product(shape), len(extents), modes, all_words), all_words)

@@ -12,8 +12,8 @@ from browsergpu.core.checks import product
 from browsergpu.core.grids import fold
 from browsergpu.core.shapes import Shape
 from browsergpu.kernels.fused.layout import Place, layout, workgroups
+from browsergpu.kernels.fused.row_update import RowLayout, Rule, row_update
 from browsergpu.kernels.fused.source import PLACED, SAME, WHOLE
-from browsergpu.kernels.fused.updating import Lie, Rule, updating
 
 #: Rows of one kernel. A row has at most ten parameters, and this many rows fit.
 MOST_ROWS = 8
@@ -55,7 +55,7 @@ class Row(NamedTuple):
         The ids of the buffers.
     """
 
-    layout: Lie
+    layout: RowLayout
     words: tuple[int, ...]
     groups: int
     buffers: list[int]
@@ -79,7 +79,7 @@ def laid_out(
 @lru_cache(maxsize=1024)
 def _layout_of(
     rule: Rule, shape: Shape, places: tuple[Place, ...]
-) -> tuple[Lie, tuple[int, ...], int]:
+) -> tuple[RowLayout, tuple[int, ...], int]:
     rank, by_fours, found, words = layout(shape, places)
     n = product(shape)
     groups = workgroups(n, rank, found, words)
@@ -90,7 +90,7 @@ def _layout_of(
         SAME if number >= rule.arity else WHOLE if number in rule.into else next(rest)
         for number in rule.operands
     ]
-    return Lie("".join(modes), rank, by_fours), (n, *words), groups
+    return RowLayout("".join(modes), rank, by_fours), (n, *words), groups
 
 
 def commands(kernels: Kernels, formula: Formula, rows: Sequence[Row]) -> Iterator[tuple[Any, ...]]:
@@ -111,7 +111,7 @@ def _command(kernels: Kernels, formula: Formula, rows: Sequence[Row]) -> tuple[A
             words.append(groups)
         words += one.words
         groups += one.groups
-    kernel = updating(formula.rule, tuple([one.layout for one in rows]))
+    kernel = row_update(formula.rule, tuple([one.layout for one in rows]))
     return (
         kernels.pipeline(kernel),
         *fold(groups),

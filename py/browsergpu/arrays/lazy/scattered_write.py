@@ -14,7 +14,7 @@ from browsergpu.core.checks import product
 from browsergpu.core.grids import blocks, fold
 from browsergpu.core.shapes import Shape
 from browsergpu.kernels.fused.layout import Place, layout, workgroups
-from browsergpu.kernels.fused.scattering import claimed, scattered
+from browsergpu.kernels.fused.scatter import claim_source, scatter_source
 from browsergpu.kernels.fused.source import Source
 
 #: Makes a kernel from a trace, its results, access modes, rank, and whether rows are of fours.
@@ -33,7 +33,7 @@ def scatter(kernels: Kernels, places: Values, given: Sequence[int], target: Node
 
     ``given`` are the places in the trace of the values and, optionally, of a condition.
     """
-    _record(kernels, places, (places.place, *given), scattered, target)
+    _record(kernels, places, (places.place, *given), scatter_source, target)
 
 
 def claim(kernels: Kernels, places: Values, owners: Node) -> None:
@@ -41,7 +41,7 @@ def claim(kernels: Kernels, places: Values, owners: Node) -> None:
     parts = blocks(owners.storage.buffer.capacity, _CACHED)
     # Each part reads all places, which does not pay for few elements.
     layers = min(parts, _MOST_PARTS) if product(places.shape) >= _MANY else 1
-    _record(kernels, places, (places.place,), claimed, owners, layers)
+    _record(kernels, places, (places.place,), claim_source, owners, layers)
 
 
 def _record(

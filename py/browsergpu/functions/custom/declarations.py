@@ -13,7 +13,7 @@ from browsergpu.arrays.value import Value
 from browsergpu.core.element_types import DEFAULTS, INT32, ElementType, beside_number
 from browsergpu.core.errors import InvalidArgument, InvalidType, two_devices
 from browsergpu.core.showing import Description
-from browsergpu.kernels.fused.written import PLACE_NAME
+from browsergpu.kernels.fused.custom import PLACE_NAME
 
 _DECLARED = re.compile(r"\s*(raw\s+)?(?:const\s+)?(\w+)\s+([A-Za-z_]\w*)\s*")
 _LETTER = re.compile("[A-Z]")

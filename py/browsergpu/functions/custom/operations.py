@@ -16,10 +16,10 @@ from browsergpu.core.element_types import ElementType
 from browsergpu.core.errors import InvalidArgument, InvalidType
 from browsergpu.core.showing import Description
 from browsergpu.functions.custom.declarations import Parameter, bound_letters, of_letters
-from browsergpu.kernels.c_text import translating
+from browsergpu.kernels.c_text import translation
 from browsergpu.kernels.c_text.tree import CError
+from browsergpu.kernels.fused.custom import Typed, operations
 from browsergpu.kernels.fused.operations import Operation, Types, overload_of
-from browsergpu.kernels.fused.written import Typed, operations
 
 _NAME = re.compile(r"[A-Za-z_]\w*")
 
@@ -62,14 +62,14 @@ def check_text(op: str, argument: str, value: Any, letters: Container[str] = ())
     """
     if not isinstance(value, str) or not value.strip():
         raise InvalidType(op, argument, value, "WGSL or C as text")
-    _check_c(op, argument, value, letters, translating.check)
+    _check_c(op, argument, value, letters, translation.check)
 
 
 def check_preamble(op: str, value: Any, letters: Container[str]) -> None:
     """Check functions as :func:`check_text`. The text may be empty."""
     if not isinstance(value, str):
         raise InvalidType(op, "preamble", value, "WGSL or C as text")
-    _check_c(op, "preamble", value, letters, translating.check_preamble)
+    _check_c(op, "preamble", value, letters, translation.check_preamble)
 
 
 def _check_c(
@@ -79,7 +79,7 @@ def _check_c(
         check(value, letters)
     except CError as error:
         raise not_understood(op, argument, error) from None
-    if not translating.is_wgsl(value) and re.search(r"\b(double|float64)\b", value):
+    if not translation.is_wgsl(value) and re.search(r"\b(double|float64)\b", value):
         check_x64(op, argument, np.dtype(np.float64))
 
 

@@ -23,8 +23,8 @@ from browsergpu.core.showing import Description
 from browsergpu.functions import creation, manipulation
 from browsergpu.functions.custom.declarations import Parameter
 from browsergpu.functions.custom.memory import readable, writable
-from browsergpu.kernels.c_text.translating import preamble_of, translated
-from browsergpu.kernels.fused.written import ONE
+from browsergpu.kernels.c_text.translation import preamble_of, translated
+from browsergpu.kernels.fused.custom import ONE
 from browsergpu.kernels.text import shaders
 from browsergpu.tensors import custom
 

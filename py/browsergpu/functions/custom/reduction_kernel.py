@@ -31,12 +31,12 @@ from browsergpu.functions.custom.operations import (
     operations_of,
     refuse_options,
 )
-from browsergpu.kernels.c_text.translating import is_wgsl
+from browsergpu.kernels.c_text.translation import is_wgsl
 from browsergpu.kernels.c_text.tree import CError
+from browsergpu.kernels.fused.custom import ONE
 from browsergpu.kernels.fused.operations import overload_of
 from browsergpu.kernels.fused.reduction import WIDE
 from browsergpu.kernels.fused.reduction_plan import Reducer
-from browsergpu.kernels.fused.written import ONE
 
 _OUT = "own_out"  # the variable that each expression is assigned to
 

@@ -1,1 +1,1 @@
-"""Elementwise kernels that are generated: from a tape of operations to one WGSL source."""
+"""Generators of WGSL kernels for traces of elementwise operations."""

@@ -1,4 +1,4 @@
-"""From a tape of elementwise operations to a kernel that writes into a part of an array."""
+"""Kernels that evaluate a trace and write its value into a region of an array."""
 
 from __future__ import annotations
 
@@ -19,21 +19,41 @@ from browsergpu.kernels.fused.source import (
 
 @lru_cache(maxsize=MOST_KERNELS)
 def assignment(
-    tape: tuple[int, ...],
-    ways: str,
+    trace: tuple[int, ...],
+    modes: str,
     rank: int,
     by_fours: bool,
     into: str,
     twice: bool,
     threads: int = THREADS,
 ) -> Source:
-    """The kernel that writes the values of a tape's last entry into memory where other elements
-    stay as they are. ``into`` says how they lie there. Where they are written ``twice``, they
-    also go to packed memory of their own. The parameters are those of :class:`Source`, with the
-    offset and the strides of what is written before those of what is read."""
-    place = len(tape) - 1
-    kind, value = result_of(tape[place]), f"v{place}"
-    body = Body(tape, (place,), ways, rank, by_fours, into)
+    """Return the kernel that writes the value of a trace's last entry into a region.
+
+    Parameters
+    ----------
+    trace : tuple of int
+        The trace.
+    modes : str
+        The access mode of each leaf.
+    rank : int
+        Number of axes.
+    by_fours : bool
+        Whether the extent of the last axis is a multiple of 4.
+    into : str
+        The access mode of the region. Elements outside the region keep their values.
+    twice : bool
+        Whether the kernel also writes the value to packed memory.
+    threads : int, optional
+        Threads of a workgroup. The default only if an access mode is TURNED.
+
+    Notes
+    -----
+    The parameters are those of :class:`Source`. The region's offset and strides come before those
+    of the leaves.
+    """
+    place = len(trace) - 1
+    kind, value = result_of(trace[place]), f"v{place}"
+    body = Body(trace, (place,), modes, rank, by_fours, into)
     body.coordinates()
     body.target()
     body.values()
@@ -41,8 +61,8 @@ def assignment(
         body.line(storage.write_four(kind, "y", "to", value))
         words = storage.FOUR[kind.bits]
     else:
-        behind = [f"4u * i + {n}u < params.n" for n in (1, 2, 3)]
-        inside = ["", *([""] * 3 if by_fours else behind)]
+        is_element = [f"4u * i + {n}u < params.n" for n in (1, 2, 3)]
+        inside = ["", *([""] * 3 if by_fours else is_element)]
         body.line(storage.write_each(kind, "y", "to", value, inside))
         words = "u32" if kind.bits >= storage.WORD else "atomic<u32>"
     if twice:

@@ -34,7 +34,7 @@ Place = tuple[Shape, Shape | None, int]
 #: each array, and the layout parameters.
 Layout = tuple[int, bool, str, tuple[int, ...]]
 
-WORD = 0xFFFFFFFF  # negative strides wrap around, as the shader's sums do
+WORD = 0xFFFFFFFF  # negative strides wrap around, like the sums in the shader
 
 
 @lru_cache(maxsize=1024)
@@ -43,12 +43,12 @@ def layout(shape: Shape, places: tuple[Place, ...], *, written: bool = False) ->
 
     Parameters
     ----------
-    shape
+    shape : tuple of int
         The shape of the result.
-    places
-        The memory places of the arrays.
-    written
-        Whether the first place is the region that the kernel writes. It then has that shape.
+    places : tuple of Place
+        The shape, strides and offset of each array.
+    written : bool, optional
+        Whether the first place is the region that the kernel writes. Its shape is then ``shape``.
 
     Raises
     ------

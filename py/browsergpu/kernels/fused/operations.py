@@ -1,8 +1,8 @@
-"""The elementwise operations of arrays: what each is in WGSL, and which types it takes and gives.
+"""Elementwise operations of arrays: their WGSL expressions and type rules.
 
-An expression is of vec4s, four neighbouring elements at once, by what they are computed in ("f",
-"i", "u", "b", "c", and in wide.py "I", "U": see ElementType). ``{0}``, ``{1}`` and ``{2}`` are its
-operands.
+An expression computes vec4s of four neighbouring elements. Its key is the letter of the computation
+("f", "i", "u", "b", "c", and in wide.py "I" and "U", see ElementType.computed). ``{0}``, ``{1}``
+and ``{2}`` stand for the operands.
 """
 
 from __future__ import annotations
@@ -28,18 +28,32 @@ from browsergpu.core.errors import InvalidArgument
 from browsergpu.kernels.fused import wide
 
 Types = tuple[ElementType, ...]
-#: The operands' types as they come -> those that they are cast to first, and the result's; None
-#: where the operation has no such operands.
+#: A function from the operands' types to the types that they are cast to first, and the result's
+#: type. It returns None if the operation does not accept the types.
 Rule = Callable[[Types], tuple[Types, ElementType] | None]
 
 _BOTH_WIDE = {INT64, UINT64}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Written:
-    """WGSL that somebody wrote for one overload: ``body``, between the lines before it and those
-    after it, which begin with a line break; errors in it are told by ``file`` and its lines, and
-    where it was first ``recorded``. ``knows_place``: it names the element's place in the result."""
+class CustomCode:
+    """The WGSL of a custom operation for one overload.
+
+    Attributes
+    ----------
+    file : str
+        The file name in compiler errors. Line numbers count from the start of ``body``.
+    before, body, after : str
+        The user's code, and the generated code around it. ``after`` starts with a line break.
+    expression : str
+        The expression that calls the code.
+    recorded : str
+        The user's source line that recorded the operation first.
+    knows_place : bool
+        Whether the code uses the index of the element.
+    includes : tuple of str, optional
+        The shader files that the code needs.
+    """
 
     file: str
     before: str
@@ -48,24 +62,38 @@ class Written:
     expression: str
     recorded: str
     knows_place: bool
-    #: The shader files that it needs.
     includes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
 class Operation:
-    """One operation. ``expressions`` by what the last operand is computed in, or both where they
-    are of int64 and uint64; ``includes`` are the shader files that they need, but for those of
-    complex numbers and of 64 bits, which need ``of_complex`` and ``of_wide``."""
+    """An elementwise operation.
+
+    Attributes
+    ----------
+    name : str
+        The name of the function.
+    rule : callable
+        The types of operands and result.
+    expressions : Mapping
+        The WGSL expressions by the letter of the last operand's computation. The keys "IU" and "UI"
+        are for int64 with uint64.
+    includes : tuple of str, optional
+        The shader files that the expressions need.
+    complex_includes, wide_includes : tuple of str, optional
+        The same for complex numbers and for 64-bit integers.
+    write : callable, optional
+        A function that returns the code of a custom operation for an overload's number and types,
+        instead of expressions.
+    """
 
     name: str
     rule: Rule
     expressions: Mapping[str, str]
     includes: tuple[str, ...] = ()
-    of_complex: tuple[str, ...] = ()
-    of_wide: tuple[str, ...] = ()
-    #: Instead of expressions, what makes the text of an overload of its number and types.
-    write: Callable[[int, Types], Written] | None = None
+    complex_includes: tuple[str, ...] = ()
+    wide_includes: tuple[str, ...] = ()
+    write: Callable[[int, Types], CustomCode] | None = None
 
 
 def _common(types: Types) -> ElementType:
@@ -77,89 +105,91 @@ def _to(types: Types, kind: ElementType, result: ElementType) -> tuple[Types, El
 
 
 def numbers(types: Types) -> tuple[Types, ElementType] | None:
-    """Numbers give their common type; bools count as numbers nowhere else than in int8."""
+    """Compute numbers in their common type, and bools in int8."""
     kind = _common(types)
     kind = INT8 if kind is BOOL else kind
     return _to(types, kind, kind)
 
 
 def anything(types: Types) -> tuple[Types, ElementType] | None:
-    """Numbers or bools give their common type."""
+    """Compute all types in their common type."""
     kind = _common(types)
     return _to(types, kind, kind)
 
 
 def signed(types: Types) -> tuple[Types, ElementType] | None:
-    """:func:`anything` but bool."""
+    """:func:`anything`, except for bool."""
     return None if _common(types) is BOOL else anything(types)
 
 
 def floats(types: Types) -> tuple[Types, ElementType] | None:
-    """Floats and complex numbers give their common type; whole numbers and bools float32."""
+    """Compute floats and complex numbers in their common type, integers and bools in float32."""
     kind = _common(types)
     kind = kind if kind.kind in "fc" else FLOAT32
     return _to(types, kind, kind)
 
 
 def real_floats(types: Types) -> tuple[Types, ElementType] | None:
-    """:func:`floats`, but not complex numbers."""
+    """:func:`floats`, except for complex numbers."""
     return None if _common(types) is COMPLEX64 else floats(types)
 
 
 def real_numbers(types: Types) -> tuple[Types, ElementType] | None:
-    """:func:`numbers`, but not complex numbers."""
+    """:func:`numbers`, except for complex numbers."""
     return None if _common(types) is COMPLEX64 else numbers(types)
 
 
 def real(types: Types) -> tuple[Types, ElementType] | None:
-    """:func:`anything`, but not complex numbers."""
+    """:func:`anything`, except for complex numbers."""
     return None if _common(types) is COMPLEX64 else anything(types)
 
 
 def whole(types: Types) -> tuple[Types, ElementType] | None:
-    """Whole numbers and bools give their common type."""
+    """Compute integers and bools in their common type."""
     kind = _common(types)
     return anything(types) if kind.kind in "biu" else None
 
 
 def whole_numbers(types: Types) -> tuple[Types, ElementType] | None:
-    """Whole numbers, bools as int8, give their common type."""
+    """Compute integers in their common type, and bools in int8."""
     kind = _common(types)
     return numbers(types) if kind.kind in "biu" else None
 
 
 def comparison(types: Types) -> tuple[Types, ElementType] | None:
-    """Anything gives bool, compared in the common type; int64 and uint64, which have none of whole
-    numbers, as they are."""
+    """Compare in the common type and return bool.
+
+    int64 and uint64 have no common integer type, so they are not cast.
+    """
     if {*types} == _BOTH_WIDE:
         return types, BOOL
     return _to(types, _common(types), BOOL)
 
 
 def order(types: Types) -> tuple[Types, ElementType] | None:
-    """:func:`comparison`, but not of complex numbers."""
+    """:func:`comparison`, except for complex numbers."""
     return None if _common(types) is COMPLEX64 else comparison(types)
 
 
 def truths(types: Types) -> tuple[Types, ElementType] | None:
-    """The truth of anything gives bool."""
+    """Cast all types to bool and return bool."""
     return _to(types, BOOL, BOOL)
 
 
 def magnitude(types: Types) -> tuple[Types, ElementType] | None:
-    """Complex numbers give float32, others their own type."""
+    """Return float32 for complex numbers, and other types unchanged."""
     (kind,) = types
     return types, FLOAT32 if kind is COMPLEX64 else kind
 
 
 def choice(types: Types) -> tuple[Types, ElementType] | None:
-    """A truth, and two of anything, which give their common type."""
+    """Choose by a bool between two values, in their common type."""
     kind = promoted(types[1], types[2])
     return (BOOL, kind, kind), kind
 
 
 def _wide(types: Types) -> Types:
-    """Whole numbers of 32 bits or more: unsigned ones where the first operand is so."""
+    """Return the first operand's type, widened to at least 32 bits, for all operands."""
     if types[0].bits == INT64.bits:
         return (types[0],) * len(types)
     return (UINT32 if types[0].kind == "u" else INT32,) * len(types)
@@ -187,10 +217,10 @@ def _compared(name: str, sign: str) -> Operation:
     })  # fmt: skip
 
 
-def _function(name: str, file: str, of_complex: str) -> Operation:
-    """A function of one float or complex number, and its files in lib/math/ and lib/complex/."""
+def _function(name: str, file: str, complex_file: str) -> Operation:
+    """Return a function of a float or complex number, by its files in lib/math and lib/complex."""
     expressions = {"f": f"np_{name}({{0}})", "c": f"c_{name}({{0}})"}
-    return Operation(name, floats, expressions, _math(file), _complex(of_complex))
+    return Operation(name, floats, expressions, _math(file), _complex(complex_file))
 
 
 _ROWS = (
@@ -224,10 +254,10 @@ _ROWS = (
     }),
     Operation("positive", signed, _all("{0}", "fiuc")),
     Operation("abs", magnitude, {
-        # NVIDIA's compiler (580.159) takes max(abs(a), b) of integers for max(a, b).
+        # NVIDIA's compiler (580.159) compiles max(abs(a), b) of integers to max(a, b).
         "f": "abs({0})", "i": "select({0}, -{0}, {0} < vec4i())", "u": "{0}", "b": "{0}",
         "c": "np_hypot({0}.re, {0}.im)",
-    }, of_complex=_math("roots")),
+    }, complex_includes=_math("roots")),
     Operation("square", numbers, _all("({0} * {0})") | {"c": "c_multiply({0}, {0})"}),
     _function("sqrt", "roots", "roots"),
     _function("reciprocal", "quotients", "quotients"),
@@ -294,8 +324,8 @@ _ROWS = (
         "c": "c_pow({0}, {1})",
     }, (*_math("powers"), *_INTEGERS), _complex("powers")),
     *(
-        _function(name, file, of_complex)
-        for file, of_complex, names in (
+        _function(name, file, complex_file)
+        for file, complex_file, names in (
             ("trigonometry", "hyperbolic", ("sin", "cos", "tan")),
             ("arcs", "arcs", ("asin", "acos", "atan")),
             ("hyperbolic", "hyperbolic", ("sinh", "cosh", "tanh")),
@@ -319,92 +349,105 @@ _ROWS = (
 )  # fmt: skip
 
 
-def _also_wide(row: Operation) -> Operation:
-    """An operation that knows whole numbers of 64 bits, where there is such a one."""
+def _with_wide(row: Operation) -> Operation:
+    """Add the expressions for 64-bit integers, if there are any."""
     found = wide.EXPRESSIONS.get(row.name)
     if found is None:
         return row
     both = {**row.expressions, **found.by_letter}
-    return replace(row, expressions=both, of_wide=found.includes)
+    return replace(row, expressions=both, wide_includes=found.includes)
 
 
-OPERATIONS: Mapping[str, Operation] = {row.name: _also_wide(row) for row in _ROWS}
+OPERATIONS: Mapping[str, Operation] = {row.name: _with_wide(row) for row in _ROWS}
 
-#: Of an index and its axis' extent, where it is on that: a place inside.
-PLACE_OF_INDEX = _also_wide(Operation("index", lambda types: (_wide(types), UINT32), {
+#: The position of an index on an axis of a given extent, clamped to the axis.
+PLACE_OF_INDEX = _with_wide(Operation("index", lambda types: (_wide(types), UINT32), {
     "i": "places_of_signed({0}, {1})", "u": "places_of_unsigned({0}, {1})",
 }, ("lib/fused/places.wgsl",)))  # fmt: skip
 
-
-#: :data:`PLACE_OF_INDEX` of an index, the axis' extent, the check's number and, as a loaded array,
-#: the buffer that an index outside is noted in. Body writes its text.
+#: :data:`PLACE_OF_INDEX` with a check. Its operands are the index, the extent, the number of the
+#: check and, as a loaded array, the buffer that records an index out of bounds. Body writes its
+#: expression.
 CHECKED_PLACE = Operation(
     "index", lambda types: (_wide(types), UINT32), {}, ("lib/fused/faults.wgsl",),
-    of_wide=("lib/wide/faults.wgsl",),
+    wide_includes=("lib/wide/faults.wgsl",),
 )  # fmt: skip
 
-#: Whether an index is on an axis of an extent.
-IS_INSIDE = _also_wide(Operation("is_inside", lambda types: (_wide(types), BOOL), {
+#: Whether an index is within an axis of a given extent.
+IS_INSIDE = _with_wide(Operation("is_inside", lambda types: (_wide(types), BOOL), {
     "i": "is_inside_signed({0}, {1})", "u": "({0} < {1})",
 }, ("lib/fused/inside.wgsl",)))  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Overload:
-    """An operation on operands of certain types. ``number`` stands for it on a tape."""
+    """An operation for operands of given types.
+
+    Attributes
+    ----------
+    number : int
+        The number of the overload in the entries of traces.
+    operation : Operation
+        The operation.
+    given, cast_to : tuple of ElementType
+        The types of the operands, before and after their casts.
+    result : ElementType
+        The type of the result.
+    custom : CustomCode or None
+        The code of a custom operation.
+    """
 
     number: int
     operation: Operation
     given: Types
     cast_to: Types
     result: ElementType
-    written: Written | None = None
+    custom: CustomCode | None = None
 
     @property
     def expression(self) -> str:
-        """Its WGSL; "" of a change of type."""
-        if self.written is not None:
-            return self.written.expression
+        """The WGSL expression, or "" for a cast."""
+        if self.custom is not None:
+            return self.custom.expression
         letters = "".join(kind.computed for kind in self.cast_to)
         last = letters if {*self.cast_to} == _BOTH_WIDE else letters[-1]
         return self.operation.expressions.get(last, "")
 
     @property
     def includes(self) -> tuple[str, ...]:
-        """The shader files that this needs."""
-        if self.written is not None:
-            return self.written.includes
+        """The shader files that the expression needs."""
+        if self.custom is not None:
+            return self.custom.includes
         if self.cast_to[-1].computed == "c":
-            return self.operation.of_complex
+            return self.operation.complex_includes
         if self.cast_to[-1].computed in "IU":
-            return self.operation.of_wide
+            return self.operation.wide_includes
         return self.operation.includes
 
 
-#: Overloads that there can be, of which a program of everyday has hundreds: as many as a tape can
-#: tell apart, less its other entries.
+#: Maximum of overloads, so that their entries fit 16 bits. Typical programs have hundreds.
 MOST_OVERLOADS = 65_000
 
-#: Overloads by their numbers, and by operation and types; made when they are first used.
+#: Overloads by number, and by operation and types. They are created on first use.
 _made: list[Overload] = []
 _known: dict[tuple[Operation, Types], Overload | None] = {}
 _casts = {kind: Operation("astype", anything, {}) for kind in TYPES}
 
 
 def overload(name: str, types: Types) -> Overload | None:
-    """An operation for operands of these types; None where it does not take them."""
+    """Return an operation's overload for these types, or None if it does not accept them."""
     return overload_of(OPERATIONS[name], types)
 
 
 def resolved(name: str, types: Types) -> Overload:
-    """Return an operation for operands of types that it takes."""
+    """Return an operation's overload for types that it accepts."""
     found = overload(name, types)
-    assert found is not None, f"{name} does not take {types}"
+    assert found is not None, f"{name} does not accept {types}"
     return found
 
 
 def overload_of(operation: Operation, types: Types) -> Overload | None:
-    """:func:`overload` of an operation that may have no name here."""
+    """Like :func:`overload`, for any operation."""
     key = operation, types
     if key not in _known:
         found = operation.rule(types)
@@ -413,7 +456,7 @@ def overload_of(operation: Operation, types: Types) -> Overload | None:
 
 
 def cast(source: ElementType, target: ElementType) -> Overload:
-    """The change of a type."""
+    """Return the overload that casts between types."""
     key = _casts[target], (source,)
     if key not in _known:
         _known[key] = _make(_casts[target], (source,), (target,), target)
@@ -423,7 +466,7 @@ def cast(source: ElementType, target: ElementType) -> Overload:
 
 
 def numbered(number: int) -> Overload:
-    """The overload of that number."""
+    """Return an overload by its number."""
     return _made[number]
 
 

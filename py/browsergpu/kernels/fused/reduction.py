@@ -1,8 +1,7 @@
-"""From a tape of elementwise operations, and one that brings its elements together, to the WGSL of
-one kernel.
+"""Kernels that evaluate a trace and reduce its value.
 
-The elements are [outer, length, inner], of which the kernel reduces the middle axis, chunk by
-chunk: see cuts.py. What it writes are whole words, in the type that it computes in.
+The elements have the shape [outer, length, inner]. The kernel reduces the middle axis in chunks,
+see kernels/base/cuts.py. It writes 32-bit words in the type of the computation.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from browsergpu.kernels.fused.operations import numbered
 from browsergpu.kernels.fused.source import MOST_KERNELS, THREADS, Body, Source, result_of
 from browsergpu.kernels.text.wgsl_types import F32
 
-#: The type of a reduction's result, by what it is computed in.
+#: The type of a reduction's result, by the letter of its computation.
 WIDE: dict[str, ElementType] = {
     "f": FLOAT32,
     "i": INT32,
@@ -35,8 +34,9 @@ WIDE: dict[str, ElementType] = {
     "I": INT64,
     "U": UINT64,
 }
-#: How elements are dealt out: whole rows (inner is 1), those whose chunks are of fours throughout,
-#: four neighbouring columns to a thread (inner is a multiple of 4), or one.
+#: Divisions of the elements among threads. ROWS and ALIGNED_ROWS reduce rows (inner is 1), and
+#: chunks of aligned rows consist of complete groups of four. FOUR_COLUMNS gives each thread four
+#: neighbouring columns (inner is a multiple of 4), COLUMNS one.
 ROWS, ALIGNED_ROWS, FOUR_COLUMNS, COLUMNS = "rows", "aligned rows", "four columns", "columns"
 
 _FIELDS = ("outer", "length", "inner", "chunk", "chunks", "lanes")
@@ -46,7 +46,7 @@ _FUNCTIONS = {
     FOUR_COLUMNS: "reduce_columns",
     COLUMNS: "reduce_columns",
 }
-#: The words of the first of four values, by what they are computed in.
+#: The words of the first of four values, by the letter of the computation.
 _WORDS = {
     "f": ("bitcast<u32>(v.x)",),
     "i": ("bitcast<u32>(v.x)",),
@@ -57,9 +57,10 @@ _WORDS = {
     "U": ("v.low.x", "v.high.x"),
 }
 _ONE_WIDE = ("vec2u", "vec2u(v.low.x, v.high.x)", "Long(vec4u(one.x), vec4u(one.y))")
-# In workgroup memory bools are words: on NVIDIA's GPUs naga's code for arrays of bool gives wrong
+# Bools are words in workgroup memory. On NVIDIA GPUs, naga's code for arrays of bool gives wrong
 # values (wgpu 0.32 on an H100: all() of ones was false).
-#: The type of one of four alike values in workgroup memory, its value, and the four of it.
+#: For four equal values: the type of one value in workgroup memory, its expression, and the
+#: expression of the four values.
 _ONE = {
     "f": ("f32", "v.x", "vec4f(one)"),
     "i": ("i32", "v.x", "vec4i(one)"),
@@ -69,18 +70,18 @@ _ONE = {
     "I": _ONE_WIDE,
     "U": _ONE_WIDE,
 }
-#: The same of four values of their own, where the type in workgroup memory is another.
+#: The same for four different values, if workgroup memory needs another type.
 _FOUR = {"b": ("vec4u", "vec4u(v)", "(one != vec4u())")}
 
 
 @lru_cache(maxsize=MOST_KERNELS)
 def reduction(
-    tape: tuple[int, ...],
-    ways: str,
+    trace: tuple[int, ...],
+    modes: str,
     rank: int,
     by_fours: bool,
     overload_number: int,
-    dealt: str,
+    division: str,
     scaled: bool,
     threads: int = THREADS,
 ) -> Source:
@@ -88,18 +89,18 @@ def reduction(
 
     Parameters
     ----------
-    tape : tuple of int
+    trace : tuple of int
         The trace.
-    ways : str
+    modes : str
         The access mode of each leaf.
     rank : int
         Number of axes of the elements.
     by_fours : bool
-        Whether the last axis has a multiple of 4 elements.
+        Whether the extent of the last axis is a multiple of 4.
     overload_number : int
-        The operation on two elements.
-    dealt : str
-        How threads share the elements: ROWS, ALIGNED_ROWS, FOUR_COLUMNS or COLUMNS.
+        The number of the overload that combines two elements.
+    division : str
+        The division of the elements: ROWS, ALIGNED_ROWS, FOUR_COLUMNS or COLUMNS.
     scaled : bool
         Whether results are multiplied by a float.
     threads : int, optional
@@ -108,30 +109,30 @@ def reduction(
     Notes
     -----
     The kernel's parameters are the number of elements, the fields of a Cut, the words of the
-    identity element, the float if ``scaled``, and those of :class:`Source`.
+    identity element, the float if ``scaled``, and the other parameters of :class:`Source`.
     """
-    place = len(tape) - 1
-    body = Body(tape, (place,), ways, rank, by_fours)
+    place = len(trace) - 1
+    body = Body(trace, (place,), modes, rank, by_fours)
     made = numbered(overload_number)
     kind = made.result
     for name in _FIELDS:
         body.parameter(name)
     nothing = storage.of_parameter(kind, [body.parameter() for _ in range(max(1, kind.bits // 32))])
     scaled_value = f"v * bitcast<f32>({body.parameter()})" if scaled else "v"
-    body.include_for(result_of(tape[place]), kind)
-    body.include(f"lib/fused/{_FUNCTIONS[dealt]}.wgsl")
+    body.include_for(result_of(trace[place]), kind)
+    body.include(f"lib/fused/{_FUNCTIONS[division]}.wgsl")
     body.coordinates()
     body.values()
-    value = storage.converted(f"v{place}", result_of(tape[place]), kind)
-    # A text of somebody's own leaves out elements beyond the end: none that is combined is one.
+    value = storage.converted(f"v{place}", result_of(trace[place]), kind)
+    # A custom operation skips elements after the end, but none of the combined elements is one.
     combined = body.applied(made, "a", "b")
-    inside = "let i = (params.n >> 2u) + 1u;\n  " if made.written else ""
+    inside = "let i = (params.n >> 2u) + 1u;\n  " if made.custom else ""
     kernel = body.kernel(
         f"""\
 alias Four = {storage.WGSL[kind.computed]};
 const THREADS = {threads}u;
-const ALIGNED = {"true" if dealt == ALIGNED_ROWS else "false"};
-const WIDTH = {4 if dealt == FOUR_COLUMNS else 1}u;
+const ALIGNED = {"true" if division == ALIGNED_ROWS else "false"};
+const WIDTH = {4 if division == FOUR_COLUMNS else 1}u;
 var<workgroup> partial: array<Kept, THREADS>;
 
 fn elements(i: u32) -> Four {{
@@ -151,14 +152,14 @@ fn scaled(v: Four) -> Four {{
   return {scaled_value};
 }}
 
-{_functions(kind, dealt)}
+{_functions(kind, division)}
 @compute @workgroup_size(THREADS)
 fn main(
   @builtin(workgroup_id) group: vec3u,
   @builtin(num_workgroups) groups: vec3u,
   @builtin(local_invocation_index) thread: u32,
 ) {{
-  {_FUNCTIONS[dealt]}(group, groups, thread);
+  {_FUNCTIONS[division]}(group, groups, thread);
 }}
 """,
         named=made.operation.name,
@@ -174,13 +175,13 @@ fn main(
     return replace(kernel, traffic=traffic, floats=written)
 
 
-def _functions(kind: ElementType, dealt: str) -> str:
-    """What the shader files need to know of a type."""
+def _functions(kind: ElementType, division: str) -> str:
+    """Return the declarations of a type that the shader files need."""
     computed = kind.computed
-    # Four columns have each its value; elsewhere the four are alike, and a quarter of the
-    # workgroup's memory does, which GPUs in software are slow to compile and to clear.
+    # Four columns have different values. Otherwise the four values are equal, and a quarter of the
+    # workgroup memory is enough. Software GPUs are slow to compile and to clear that memory.
     kept, one_of, four_of = (
-        _FOUR.get(computed, ("Four", "v", "one")) if dealt == FOUR_COLUMNS else _ONE[computed]
+        _FOUR.get(computed, ("Four", "v", "one")) if division == FOUR_COLUMNS else _ONE[computed]
     )
     words = "\n".join(
         f"  y[{len(_WORDS[computed])}u * to + {n}u] = {word};"

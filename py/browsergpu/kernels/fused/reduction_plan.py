@@ -1,4 +1,4 @@
-"""Plans of reductions, each step by one generated kernel that also computes the values."""
+"""Plans of reductions. One generated kernel per step computes the values and reduces them."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Reducer:
     nothing
         The words of the identity element.
     scale
-        The word of a float that multiplies sums, or nothing.
+        The word of a float that multiplies sums, or an empty tuple.
     """
 
     op: str
@@ -56,15 +56,15 @@ class Plan(NamedTuple):
     Attributes
     ----------
     kernel
-        The generated source.
+        The generated kernel.
     grid
-        The workgroups.
+        The grid of workgroups.
     outputs
         The number of values that the kernel writes.
     chunks
-        How many of these belong to each output.
+        The number of these values per output.
     words
-        The parameters, without the numbers of the trace.
+        The parameters, without the words of the trace's numbers.
     """
 
     kernel: Source
@@ -84,11 +84,29 @@ def planned(
     is_last: bool,
     threads: int = THREADS,
 ) -> Plan:
-    """Plan the kernel that reduces the last value of a trace, whose arrays are at ``places``."""
-    part, dealt = _cut(*extents, threads)
+    """Plan the kernel that reduces the value of a trace's last entry.
+
+    Parameters
+    ----------
+    how : Reducer
+        The operation.
+    shape : tuple of int
+        The shape of the value.
+    code : tuple of int
+        The trace.
+    places : tuple of Place
+        The shape, strides and offset of each array that the trace reads.
+    extents : tuple of int
+        The extents [outer, length, inner] of the value, all positive.
+    is_last : bool
+        Whether to multiply by ``how.scale`` if this kernel completes the reduction.
+    threads : int, optional
+        Threads of a workgroup.
+    """
+    part, division = _cut(*extents, threads)
     rank, by_fours, modes, words = layout(shape, places)
     scale = how.scale if is_last and part.chunks == 1 else ()
-    kernel = reduction(code, modes, rank, by_fours, how.made.number, dealt, bool(scale), threads)
+    kernel = reduction(code, modes, rank, by_fours, how.made.number, division, bool(scale), threads)
     parameters = (product(shape), *part.fields, *how.nothing, *scale, *words)
     return Plan(kernel, fold(part.workgroups), part.outputs, part.chunks, parameters)
 

@@ -1,7 +1,7 @@
-"""From a tape of elementwise operations to the WGSL of one kernel.
+"""Kernels that evaluate a trace: their WGSL, and the encoding of a trace's entries.
 
-A kernel computes four neighbouring elements a thread. Sizes, strides, offsets and numbers are its
-parameters, so that one kernel serves all arrays that are laid out alike.
+Each thread computes four neighbouring elements. Sizes, strides, offsets and numbers are parameters,
+so one kernel serves all arrays with the same access modes.
 """
 
 from __future__ import annotations
@@ -15,85 +15,99 @@ from browsergpu.core.element_types import FLOAT16, TYPES, UINT32, ElementType
 from browsergpu.core.places import Section
 from browsergpu.core.showing import Shown
 from browsergpu.kernels.fused import storage, wide
-from browsergpu.kernels.fused.operations import CHECKED_PLACE, Overload, Written, numbered
+from browsergpu.kernels.fused.operations import CHECKED_PLACE, CustomCode, Overload, numbered
 from browsergpu.kernels.text import shaders
 from browsergpu.kernels.text.wgsl_types import F16, F32, Floats
 
-THREADS = 256  # in a workgroup
-FILE = "fused.wgsl"  # what errors in generated text are told by
-_MOST_NAMES = 6  # of operations, in a label
-#: Names of entries whose value is one that was there before.
+THREADS = 256  # of a workgroup
+FILE = "fused.wgsl"  # the file name of generated code in error messages
+_MOST_NAMES = 6  # maximum operations in a label
+#: Names of entries that compute no new values.
 _MOVES = frozenset(("", "astype", "load", "where"))
-#: Kernels that are remembered. A program of everyday has tens of them.
+#: Maximum of cached kernels. Typical programs have tens of kernels.
 MOST_KERNELS = 512
 
-# An entry of a tape is a whole number: what it is in the lowest 16 bits, then 12 bits for the place
-# of each operand. What it is: an array to read, a number, the place of an element, an array to load
-# elements of, the loading of them, or an overload.
+# An entry of a trace is an integer. Its lowest 16 bits are the kind: an array that is read in
+# order, a number, the index of the element, an array that is read by index, a read by index, or an
+# overload. Then come 12 bits per operand, the operand's position in the trace.
 OPERAND_BITS = 12
-LARGEST_TAPE = 1 << OPERAND_BITS
+LARGEST_TRACE = 1 << OPERAND_BITS
 _KIND_BITS = 16
 _KIND = (1 << _KIND_BITS) - 1
-_OPERAND = LARGEST_TAPE - 1
-#: Where the places of the first two operands begin.
+_OPERAND = LARGEST_TRACE - 1
+#: The lowest bits of the first two operands.
 FIRST_BIT = _KIND_BITS
 SECOND_BIT = _KIND_BITS + OPERAND_BITS
 _LEAF = 0
 _NUMBER = len(TYPES)
-#: The entry whose value is the place of an element in the result, a uint32.
+#: The entry for the index of the element in the result, a uint32.
 PLACE = 2 * len(TYPES)
 _LOADED = PLACE + 1
 _LOAD = _LOADED + len(TYPES)
-#: The entry of an operation without its operands is this and the overload's number.
+#: The kind of an operation is this constant plus the overload's number.
 FIRST_OVERLOAD = _LOAD + len(TYPES)
 
-#: How an array is read: WHOLE, its elements in the result's order from its memory's beginning;
-#: MOVED, from an offset that is a multiple of 4; ROWS, four neighbours at once, rows of them;
-#: FLAT, one element for four neighbours; EACH, four by themselves; TURNED, so, but what lies beside
-#: each other in memory is wanted in rows below each other; SAME, one element for all; OWN, the
-#: elements that the kernel is about to write, from the binding that it writes.
+#: Access modes of an array:
+#:
+#: - WHOLE: packed, from the start of its memory, in the order of the result.
+#: - MOVED: packed, from an offset that is a multiple of 4.
+#: - ROWS: strided rows of four neighbouring elements.
+#: - FLAT: one element for four neighbouring results (the last stride is 0).
+#: - EACH: four elements at four computed indices.
+#: - TURNED: like EACH, but neighbours in memory belong to successive rows of the result.
+#: - SAME: one element for all results.
+#: - OWN: the elements that the kernel overwrites, from the binding that it writes.
 WHOLE, MOVED, ROWS, FLAT, EACH, TURNED, SAME, OWN = "WMRFETSO"
-#: Of these it matters where in the result an element is.
+#: The modes that need the coordinates of an element.
 PLACED = (ROWS, FLAT, EACH, TURNED)
-#: And of these four neighbours lie beside each other, from a multiple of 4 on.
+#: The modes that access four neighbours as one vector, from a multiple of 4 on.
 IN_FOURS = (WHOLE, MOVED, ROWS)
-#: Rows and columns that a workgroup computes where an array is TURNED: what one thread reads of it
-#: lies beside what threads of the rows below read, so that it comes from the memory once.
+#: Rows and columns that a workgroup computes if an array is TURNED. Threads of successive rows then
+#: read neighbouring elements, so the GPU reads each part of the memory once.
 TILE = 32
 
-
-#: The place of what an index outside would write: nothing is written there.
+#: The index that stands for an index outside the array. Nothing is written there.
 NOWHERE = 0xFFFFFFFF
 
 
 def leaf(kind: ElementType) -> int:
-    """The entry of an array to read."""
+    """Return the entry of an array that is read in order."""
     return _LEAF + kind.number
 
 
 def loaded(kind: ElementType) -> int:
-    """The entry of an array that :func:`load` takes elements of."""
+    """Return the entry of an array that :func:`load` reads."""
     return _LOADED + kind.number
 
 
 def load(kind: ElementType, array: int, at: int) -> int:
-    """The entry of the elements of a loaded array at the places that another entry says (int32 or
-    uint32), counted from the beginning of its memory; none of them may be outside."""
+    """Return the entry that reads a loaded array by index.
+
+    Parameters
+    ----------
+    kind : ElementType
+        The type of the elements.
+    array : int
+        The position of the array's entry in the trace.
+    at : int
+        The position of the entry with the indices (int32 or uint32). They count from the start of
+        the array's memory and must be inside it.
+    """
     return with_operands(_LOAD + kind.number, (array, at))
 
 
 def number(kind: ElementType) -> int:
-    """The entry of a number."""
+    """Return the entry of a number."""
     return _NUMBER + kind.number
 
 
 def operation(overload_number: int, *operands: int) -> int:
-    """The entry of an operation on the entries at those places."""
+    """Return the entry of an operation. ``operands`` are positions in the trace."""
     return with_operands(FIRST_OVERLOAD + overload_number, operands)
 
 
 def with_operands(entry: int, operands: Sequence[int]) -> int:
-    """An entry with other operands."""
+    """Return an entry with other operands."""
     entry &= _KIND
     shift = _KIND_BITS
     for place in operands:
@@ -103,7 +117,7 @@ def with_operands(entry: int, operands: Sequence[int]) -> int:
 
 
 class Traffic(NamedTuple):
-    """What a kernel computes, reads and writes for each element.
+    """The work of a kernel per element.
 
     Attributes
     ----------
@@ -112,14 +126,14 @@ class Traffic(NamedTuple):
     reads : tuple of tuple
         The access mode and the bits of each array, in the order of their parameters.
     into : str
-        The access mode of what is written; empty for packed memory of its own.
+        The access mode of the written region. Empty if the kernel writes packed results.
     bits : int
-        The bits that are written.
+        The bits that the kernel writes.
     rank : int
         The number of axes.
     reduction : int
         The number of a reduction's parameters, which follow the number of elements. 0 if the kernel
-        reduces nothing.
+        is no reduction.
     """
 
     operations: int
@@ -132,28 +146,45 @@ class Traffic(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Source:
-    """A kernel. It binds the leaves that it needs and then what it writes. How many parameters it
-    has: the number of elements, the extents of all axes but the first, of each leaf the offset and
-    the strides as far as its way of reading has them, and the numbers' words."""
+    """A generated kernel.
+
+    It binds the leaves that it needs, then the results.
+
+    Attributes
+    ----------
+    code : str
+        The WGSL.
+    signature : str
+        The bindings in the recorder's format.
+    parameters : int
+        The number of parameters. They are the number of elements, the extents of all axes but the
+        first, the offset and the strides of each leaf, and the words of the numbers. Extents,
+        offsets and strides are left out if no access mode needs them.
+    sections : tuple of Section
+        The parts of the code by their first lines. Custom code has a file name of its own.
+    label : str
+        A short description.
+    floats : tuple of tuple
+        For each result with computed floats, the number of the binding, the name and the layout of
+        the floats. Results that are only moved are not listed.
+    checks : bool
+        Whether the kernel records indices that are out of bounds.
+    traffic : Traffic or None
+        The work per element, if it is known.
+    """
 
     code: str
     signature: str
     parameters: int
-    #: What the code is joined from, by the first lines: what somebody wrote has a name of its own.
     sections: tuple[Section, ...]
-    #: What the kernel does, in a few words.
     label: str
-    #: Of what it writes and has computed as floats: the place among the bindings, the name, where
-    #: the floats stand. Nothing that is only moved.
     floats: tuple[tuple[int, str, Floats], ...]
-    #: Whether it notes indices that are outside.
     checks: bool
-    #: What it computes and moves, where that is known.
     traffic: Traffic | None = None
 
 
 def result_of(entry: int) -> ElementType:
-    """The type of an entry's value."""
+    """Return the type of an entry's value."""
     what = entry & _KIND
     if what >= FIRST_OVERLOAD:
         return numbered(what - FIRST_OVERLOAD).result
@@ -164,7 +195,7 @@ def result_of(entry: int) -> ElementType:
 
 @lru_cache(maxsize=1 << 14)
 def name_of(entry: int) -> str:
-    """The name of an entry's operation; "" for what is none."""
+    """Return the name of an entry's operation, or "" for arrays and numbers."""
     what = entry & _KIND
     if what >= FIRST_OVERLOAD:
         return numbered(what - FIRST_OVERLOAD).operation.name
@@ -172,9 +203,9 @@ def name_of(entry: int) -> str:
 
 
 def computed_floats(code: Sequence[int], place: int) -> Floats | None:
-    """Return the layout of the floats that a value is computed as.
+    """Return the layout of the floats of a computed value.
 
-    None for other values, and for values that are only moved.
+    Return None for other types and for values that are only moved.
     """
     kind = result_of(code[place])
     if kind.kind not in "fc" or _is_moved(code, place):
@@ -190,7 +221,7 @@ def _is_moved(code: Sequence[int], place: int) -> bool:
 
 
 def is_leaf(entry: int) -> bool:
-    """Whether an entry is an array to read, or to load from."""
+    """Whether an entry is an array."""
     what = entry & _KIND
     return what < _NUMBER or _LOADED <= what < _LOAD
 
@@ -201,40 +232,43 @@ def is_number(entry: int) -> bool:
 
 
 def is_loaded(entry: int) -> bool:
-    """Whether an entry is an array to load from."""
+    """Whether an entry is an array that is read by index."""
     return _LOADED <= entry & _KIND < _LOAD
 
 
 def is_elementwise(entry: int) -> bool:
-    """Whether an entry is an array, a number, or an operation of ours on values: nothing that knows
-    where an element is."""
+    """Whether an entry's value cannot depend on the index of the element.
+
+    True for arrays that are read in order, numbers, and all operations but custom ones and index
+    checks.
+    """
     what = entry & _KIND
     if what < FIRST_OVERLOAD:
         return what < PLACE
     made = numbered(what - FIRST_OVERLOAD)
-    return made.written is None and made.operation is not CHECKED_PLACE
+    return made.custom is None and made.operation is not CHECKED_PLACE
 
 
 def checks(entry: int) -> bool:
-    """Whether an entry notes an index that is outside."""
+    """Whether an entry records indices that are out of bounds."""
     what = entry & _KIND
     return what >= FIRST_OVERLOAD and numbered(what - FIRST_OVERLOAD).operation is CHECKED_PLACE
 
 
 def knows_place(entry: int) -> bool:
-    """Whether an entry's value depends on where in the result an element is."""
+    """Whether an entry uses the index of the element in the result."""
     what = entry & _KIND
     if what < FIRST_OVERLOAD:
         return what == PLACE
     if checks(entry):
         return True
-    written = numbered(what - FIRST_OVERLOAD).written
+    written = numbered(what - FIRST_OVERLOAD).custom
     return written is not None and written.knows_place
 
 
 @lru_cache(maxsize=1 << 14)
 def operands_of(entry: int) -> tuple[int, ...]:
-    """The places of an operation's operands; none of anything else."""
+    """Return the positions of an entry's operands in the trace."""
     what = entry & _KIND
     if what < _LOAD:
         return ()
@@ -244,23 +278,23 @@ def operands_of(entry: int) -> tuple[int, ...]:
     )
 
 
-def needed(tape: Sequence[int], results: Sequence[int]) -> list[int]:
-    """The places of the entries that some depend on, themselves included, in order."""
-    wanted = [False] * len(tape)
+def needed(trace: Sequence[int], results: Sequence[int]) -> list[int]:
+    """Return the sorted positions of the results and of all entries that they depend on."""
+    wanted = [False] * len(trace)
     for place in results:
         wanted[place] = True
-    for place in range(len(tape) - 1, -1, -1):
+    for place in range(len(trace) - 1, -1, -1):
         if wanted[place]:
-            for operand in operands_of(tape[place]):
+            for operand in operands_of(trace[place]):
                 wanted[operand] = True
     return [place for place, is_wanted in enumerate(wanted) if is_wanted]
 
 
 @lru_cache(maxsize=MOST_KERNELS)
 def source(
-    tape: tuple[int, ...],
+    trace: tuple[int, ...],
     results: tuple[int, ...],
-    ways: str,
+    modes: str,
     rank: int,
     by_fours: bool,
     threads: int = THREADS,
@@ -269,24 +303,24 @@ def source(
 
     Parameters
     ----------
-    tape : tuple of int
+    trace : tuple of int
         The trace.
     results : tuple of int
-        The places of the entries.
-    ways : str
-        The access mode of each leaf that they need.
+        The positions of the entries.
+    modes : str
+        The access mode of each leaf that the results need.
     rank : int
         Number of axes of the results.
     by_fours : bool
-        Whether the last axis has a multiple of 4 elements.
+        Whether the extent of the last axis is a multiple of 4.
     threads : int, optional
         Threads of a workgroup. The default only if an access mode is TURNED.
     """
-    body = Body(tape, results, ways, rank, by_fours)
+    body = Body(trace, results, modes, rank, by_fours)
     body.coordinates()
     body.values()
     for place in results:
-        body.line(storage.write_four(result_of(tape[place]), f"y{place}", "i", f"v{place}"))
+        body.line(storage.write_four(result_of(trace[place]), f"y{place}", "i", f"v{place}"))
     return replace(body.kernel(each_four(body, threads)), traffic=body.traffic())
 
 
@@ -303,8 +337,10 @@ fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) group
 
 
 def _in_tiles(extents: Sequence[str], n: str) -> str:
-    """Statements that say which four of n elements a thread computes where each workgroup has a
-    tile. The extents are those of all axes but the first."""
+    """Return statements that choose a thread's four elements if each workgroup computes a tile.
+
+    ``extents`` are the extents of all axes but the first.
+    """
     columns = extents[-1]
     rows = extents[-2] if len(extents) > 1 else f"{n} / {columns}"
     across, fours = TILE // 4, f"({columns} / 4u)"
@@ -326,12 +362,12 @@ def _label(names: Sequence[str]) -> str:
     return f"fused: {' '.join(shown)}" if names else "fused"
 
 
-#: A binding: its name, the type of its elements, and whether it is written.
+#: A binding: its name, the WGSL type of its elements, and whether the kernel writes it.
 Binding = tuple[str, str, bool]
 
 
 def bindings(bound: Sequence[Binding]) -> tuple[str, str]:
-    """The declarations of storage buffers, and their signature."""
+    """Return the declarations of storage buffers, and their signature."""
     lines = [
         f"@group(0) @binding({at}) var<storage, {'read_write' if is_written else 'read'}> "
         f"{name}: array<{words}>;"
@@ -342,50 +378,53 @@ def bindings(bound: Sequence[Binding]) -> tuple[str, str]:
 
 
 class Body(Shown):
-    """The part of a kernel that computes four neighbouring elements, the ``i``-th four. What it
-    writes lies packed, or, ``into`` a part of an array, as a way of reading says."""
+    """The statements of a kernel that compute the ``i``-th group of four neighbouring elements.
+
+    The kernel writes packed results, or a region with the access mode ``into``.
+    """
 
     def __init__(
         self,
-        tape: tuple[int, ...],
+        trace: tuple[int, ...],
         results: tuple[int, ...],
-        ways: str,
+        modes: str,
         rank: int,
         by_fours: bool,
         into: str = "",
     ) -> None:
-        self._tape = tape
+        self._trace = trace
         self._results = results
-        self._places = needed(tape, results)
-        self._leaves = tuple(place for place in self._places if is_leaf(tape[place]))
-        #: The array that indices outside are noted in, if there is one.
+        self._places = needed(trace, results)
+        self._leaves = tuple(place for place in self._places if is_leaf(trace[place]))
+        #: The position of the buffer for indices that are out of bounds, if there is one.
         self._faults = {
-            operands_of(tape[place])[-1] for place in self._places if checks(tape[place])
+            operands_of(trace[place])[-1] for place in self._places if checks(trace[place])
         }
-        laid_out = (place for place in self._leaves if not is_loaded(tape[place]))
-        self._ways = dict(zip(laid_out, ways, strict=True))
+        laid_out = (place for place in self._leaves if not is_loaded(trace[place]))
+        self._modes = dict(zip(laid_out, modes, strict=True))
         self._rank = rank
         self._by_fours = by_fours
         self._into = into
         #: Whether a workgroup computes a tile of rows and columns.
-        self.in_tiles = TURNED in ways
-        self._parameters = ["n"]  # which the library's files know
-        self.extents: list[str] = []  # of all axes but the first, where they are parameters
+        self.in_tiles = TURNED in modes
+        self._parameters = ["n"]  # shader files use this name
+        #: The parameters with the extents of all axes but the first, if any mode needs them.
+        self.extents: list[str] = []
         self._includes = dict.fromkeys(storage.INCLUDES)
         for place in self._places:
-            self.include_for(result_of(tape[place]))
+            self.include_for(result_of(trace[place]))
         self._lines: list[str] = []
-        self._written: dict[int, Written] = {}
+        self._custom: dict[int, CustomCode] = {}
 
     def values(self) -> None:
-        """v0, v1, …: the values of the entries that are needed."""
-        reads = {place: self._read(place) for place in self._ways}
+        """Add statements that compute the values v0, v1, … of the needed entries."""
+        reads = {place: self._read(place) for place in self._modes}
         for place in self._places:
-            if not is_loaded(self._tape[place]):
+            if not is_loaded(self._trace[place]):
                 self.line(f"let v{place} = {reads.get(place) or self._value(place)};")
 
     def place_of_four(self, n: str) -> str:
-        """Statements that say which four of n elements the thread ``at`` computes."""
+        """Return statements that choose which four of ``n`` elements thread ``at`` computes."""
         place = _in_tiles(self.extents, n) if self.in_tiles else "let i = at;"
         return f"""\
 {place}
@@ -394,30 +433,30 @@ class Body(Shown):
   }}"""
 
     def line(self, text: str) -> None:
-        """Another statement."""
+        """Add a statement."""
         self._lines.append(text)
 
     def text(self) -> str:
-        """All statements."""
+        """Return all statements."""
         return "\n  ".join(self._lines)
 
     def array(self, place: int) -> str:
-        """The name of the binding that an array is read from."""
+        """Return the name of the binding that an array is read from."""
         if place in self._faults:
             return "faults"
         return f"x{place}"
 
     def parameter(self, name: str = "") -> str:
-        """Another parameter of the kernel, a u32, in WGSL."""
+        """Add a u32 parameter and return its WGSL expression."""
         self._parameters.append(name or f"p{len(self._parameters)}")
         return f"params.{self._parameters[-1]}"
 
     def include(self, *files: str) -> None:
-        """Has the kernel include shader files."""
+        """Include shader files."""
         self._includes |= dict.fromkeys(files)
 
     def include_for(self, *kinds: ElementType) -> None:
-        """Has the kernel include what values of these types need, beside what each kernel has."""
+        """Include the shader files for values of these types."""
         wide_kinds = [kind for kind in kinds if kind.computed in "IU"]
         if wide_kinds:
             self.include(*wide.WORDS)
@@ -425,19 +464,29 @@ class Body(Shown):
                 self.include(*wide.CONVERSIONS)
 
     def applied(self, made: Overload, *values: str) -> str:
-        """An operation on values of the types that it casts to, in WGSL, of the type in which its
-        result is computed."""
-        if made.written is not None:
-            self._written[made.number] = made.written
+        """Return the WGSL of an operation on values of the types that it casts to."""
+        if made.custom is not None:
+            self._custom[made.number] = made.custom
         self.include(*made.includes)
         return made.expression.format(*values)
 
     def kernel(
         self, functions: str, *, named: str = "", words: str = "u32", results_too: bool = False
     ) -> Source:
-        """The kernel whose functions these are. It writes each result in fours, ``y`` and the
-        result's place; where it is ``named``, an operation, ``words`` of one thing, ``y``, and then
-        the ``results_too``, if so."""
+        """Return the kernel with these functions.
+
+        Parameters
+        ----------
+        functions : str
+            The WGSL of the functions.
+        named : str, optional
+            The name of an operation that writes an array ``y``. By default, the kernel writes
+            each result to a binding ``y<position>``.
+        words : str, optional
+            The WGSL type of the elements of ``y``.
+        results_too : bool, optional
+            Whether a named kernel also has the bindings of the results.
+        """
         declared, signature = bindings(self._bound(words if named else "", results_too))
         fields = ", ".join(f"{name}: u32" for name in self._parameters)
         code = f"""\
@@ -447,14 +496,14 @@ struct Params {{ {fields} }}
 {functions}"""
         code += shaders.load(*self._includes)
         sections: list[Section] = [(FILE, 1)]
-        for one in self._written.values():
+        for one in self._custom.values():
             code += one.before
             begin = code.count("\n") + 1
             code += one.body
             sections.append((one.file, begin, one.recorded))
-            sections.append((FILE, code.count("\n") + 2))  # from the next line on
+            sections.append((FILE, code.count("\n") + 2))  # starts on the next line
             code += one.after
-        names = [name for place in self._places if (name := name_of(self._tape[place]))]
+        names = [name for place in self._places if (name := name_of(self._trace[place]))]
         return Source(
             code,
             signature,
@@ -466,22 +515,22 @@ struct Params {{ {fields} }}
         )
 
     def traffic(self) -> Traffic | None:
-        """Return what the kernel computes and moves; None with custom code or loaded elements."""
-        entries = [self._tape[place] for place in self._places]
+        """Return the work per element, or None with custom code or reads by index."""
+        entries = [self._trace[place] for place in self._places]
         if any(is_loaded(entry) or not is_elementwise(entry) for entry in entries):
             return None
         names = [name_of(entry) for entry in entries]
         return Traffic(
             operations=len([name for name in names if name not in _MOVES]),
-            reads=tuple([(m, result_of(self._tape[at]).bits) for at, m in self._ways.items()]),
+            reads=tuple([(m, result_of(self._trace[at]).bits) for at, m in self._modes.items()]),
             into=self._into,
-            bits=sum(result_of(self._tape[at]).bits for at in self._results),
+            bits=sum(result_of(self._trace[at]).bits for at in self._results),
             rank=self._rank,
         )
 
     def _floats(self) -> Iterator[tuple[int, str, Floats]]:
         for number, place in enumerate(self._results, len(self._leaves)):
-            floats = computed_floats(self._tape, place)
+            floats = computed_floats(self._trace, place)
             if floats is not None:
                 yield number, f"y{place}", floats
 
@@ -490,8 +539,8 @@ struct Params {{ {fields} }}
         for place in self._leaves:
             if place in self._faults:
                 read.append(("faults", "atomic<u32>", True))
-            elif self._ways.get(place) != OWN:
-                in_fours = self._ways.get(place, EACH) in IN_FOURS
+            elif self._modes.get(place) != OWN:
+                in_fours = self._modes.get(place, EACH) in IN_FOURS
                 read.append((self.array(place), self._words(place, in_fours), False))
         written = [("y", words_of_one, True)] if words_of_one else []
         if results_too or not words_of_one:
@@ -499,12 +548,15 @@ struct Params {{ {fields} }}
         return read + written
 
     def _words(self, place: int, in_fours: bool) -> str:
-        return storage.FOUR[result_of(self._tape[place]).bits] if in_fours else "u32"
+        return storage.FOUR[result_of(self._trace[place]).bits] if in_fours else "u32"
 
     def coordinates(self) -> None:
-        """c0, c1, … along the axes: of the first of four elements where all four lie in a row, else
-        of each of them."""
-        if not any(way in PLACED for way in (*self._ways.values(), self._into)):
+        """Add statements that compute the coordinates c0, c1, … if any access mode needs them.
+
+        If the last extent is a multiple of 4, they are the coordinates of the first of four
+        elements. Otherwise each is a vector with the coordinates of all four.
+        """
+        if not any(mode in PLACED for mode in (*self._modes.values(), self._into)):
             return
         extents = self.extents = [self.parameter() for _ in range(self._rank - 1)]
         first = "4u * i" if self._by_fours else "4u * i + vec4u(0u, 1u, 2u, 3u)"
@@ -516,8 +568,10 @@ struct Params {{ {fields} }}
         self.line("let c0 = r0;")
 
     def target(self) -> None:
-        """``to``: where four elements go, a vec4u of their places; the number of the four, where
-        they lie beside each other."""
+        """Add a statement that computes ``to``, the indices where four elements are written.
+
+        For modes in IN_FOURS, it is the index of the group of four, otherwise a vec4u.
+        """
         if self._into == MOVED:
             self.line(f"let to = i + {self.parameter()};")
         elif self._into == ROWS:
@@ -526,8 +580,7 @@ struct Params {{ {fields} }}
             self.line(f"let to = {self._four_places(*self._place())};")
 
     def _place(self) -> tuple[str, str]:
-        """Where an element is by its coordinates, the first of four where these lie in a row, and
-        how far apart those in a row are."""
+        """Return an expression for an element's index in memory, and the last stride."""
         offset = self.parameter()
         strides = [self.parameter() for _ in range(self._rank)]
         terms = [offset, *(f"c{n} * {stride}" for n, stride in enumerate(strides))]
@@ -537,27 +590,27 @@ struct Params {{ {fields} }}
         return f"vec4u({at}) + vec4u(0u, 1u, 2u, 3u) * {step}" if self._by_fours else f"vec4u({at})"
 
     def _read(self, place: int) -> str:
-        kind, way, name = result_of(self._tape[place]), self._ways[place], self.array(place)
-        if way == OWN:
+        kind, mode, name = result_of(self._trace[place]), self._modes[place], self.array(place)
+        if mode == OWN:
             read = storage.read_four if self._into in IN_FOURS else storage.read_each
             return read(kind, "y", "to")
-        if way == WHOLE:
+        if mode == WHOLE:
             return storage.read_four(kind, name, "i")
-        if way == MOVED:
+        if mode == MOVED:
             return storage.read_four(kind, name, f"i + {self.parameter()}")
-        if way == SAME:
+        if mode == SAME:
             return storage.read_one(kind, name, self.parameter())
         at, step = self._place()
-        if way == ROWS:
+        if mode == ROWS:
             return storage.read_four(kind, name, f"({at}) >> 2u")
-        if way == FLAT:
+        if mode == FLAT:
             self.line(f"let a{place} = {at};")
             return storage.read_one(kind, name, f"a{place}")
         self.line(f"let a{place} = {self._four_places(at, step)};")
         return storage.read_each(kind, name, f"a{place}")
 
     def _checked(self, entry: int, made: Overload) -> str:
-        """The place of an index, which is noted where it is outside."""
+        """Return an expression for a checked index. The kernel records one out of bounds."""
         index, extent, check, _ = operands_of(entry)
         self.include(*made.includes)
         value, least = (
@@ -571,7 +624,7 @@ struct Params {{ {fields} }}
         return f"checked_{name}({value}, {least}, v{check}.x, i)"
 
     def _value(self, place: int) -> str:
-        entry = self._tape[place]
+        entry = self._trace[place]
         what = entry & _KIND
         if what == PLACE:
             return "4u * i + vec4u(0u, 1u, 2u, 3u)"
@@ -593,8 +646,8 @@ struct Params {{ {fields} }}
                 operands_of(entry), made.given, made.cast_to, strict=True
             )
         ]
-        if not made.expression:  # a change of type
+        if not made.expression:  # a cast
             return values[0]
         value = self.applied(made, *values)
-        # What the operation computed may not be of the result's bits.
+        # The computed value may exceed the bits of the result type.
         return storage.narrowed(value, made.result) if made.result.bits < 32 else value

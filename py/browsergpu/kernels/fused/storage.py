@@ -1,5 +1,4 @@
-"""How elements of each type are read from words, written to them and changed into another type: the
-WGSL of four at once."""
+"""WGSL that reads, writes and casts four elements of each type at once."""
 
 from __future__ import annotations
 
@@ -8,7 +7,7 @@ from collections.abc import Sequence
 from browsergpu.core.element_types import BOOL, FLOAT16, ElementType
 
 WORD = 32  # bits
-#: What values are in WGSL, by what they are computed in.
+#: The WGSL type of four values, by the letter of their computation.
 WGSL = {
     "f": "vec4f",
     "i": "vec4i",
@@ -18,22 +17,23 @@ WGSL = {
     "I": "Long",
     "U": "Long",
 }
-#: The words of four neighbouring elements, as a binding's element type.
+#: A binding's element type for four neighbouring elements, by the bits of one. Elements of 64 bits
+#: need two vec4u.
 FOUR = {8: "u32", 16: "vec2u", 32: "vec4u", 64: "vec4u"}
-#: What stands for two words of an element, and their names in it.
+#: The struct members with the two words of an element.
 _PARTS = {"c": ("re", "im"), "I": ("low", "high"), "U": ("low", "high")}
 INCLUDES = ("lib/fused/words.wgsl", "lib/fused/conversions.wgsl", "lib/fused/complex.wgsl")
 
 
 def read_four(kind: ElementType, name: str, at: str) -> str:
-    """The ``at``-th four elements of a binding of FOUR."""
+    """Return the ``at``-th group of four elements of a binding with an element type of FOUR."""
     if kind.bits == 64:
         return f"{_prefix(kind)}_from_words({name}[2u * ({at})], {name}[2u * ({at}) + 1u])"
     return _decoded(kind, f"{name}[{at}]")
 
 
 def read_each(kind: ElementType, name: str, at: str) -> str:
-    """The elements at four places (a vec4u) of a binding of words."""
+    """Return the elements at four indices (a vec4u) of a binding of words."""
     if kind.bits == 64:
         low, high = (
             ", ".join(f"{name}[2u * {at}.{lane}{offset}]" for lane in "xyzw")
@@ -52,7 +52,7 @@ def read_each(kind: ElementType, name: str, at: str) -> str:
 
 
 def read_one(kind: ElementType, name: str, at: str) -> str:
-    """The element at one place of a binding of words, four times."""
+    """Return the element at one index of a binding of words, four times."""
     if kind.bits == 64:
         return _of_one(kind, *(f"{name}[2u * {at}{offset}]" for offset in ("", " + 1u")))
     shift = {8: 2, 16: 1, 32: 0}[kind.bits]
@@ -63,7 +63,7 @@ def read_one(kind: ElementType, name: str, at: str) -> str:
 
 
 def of_parameter(kind: ElementType, words: list[str]) -> str:
-    """A number given by its words: of one of 64 bits, two."""
+    """Return a number from its words. Types of 64 bits have two words."""
     if kind.bits == 64:
         return _of_one(kind, *words)
     if kind.computed == "f":
@@ -74,7 +74,7 @@ def of_parameter(kind: ElementType, words: list[str]) -> str:
 
 
 def write_four(kind: ElementType, name: str, at: str, value: str) -> str:
-    """Statements that write four neighbouring elements."""
+    """Return statements that write four neighbouring elements."""
     if kind.bits == 64:
         return (
             f"{name}[2u * {at}] = {_prefix(kind)}_low_words({value}); "
@@ -88,9 +88,22 @@ def write_four(kind: ElementType, name: str, at: str, value: str) -> str:
 
 
 def write_each(kind: ElementType, name: str, at: str, value: str, inside: Sequence[str]) -> str:
-    """Statements that write elements at four places (a vec4u) of a binding of words, as far as
-    conditions say that they are there; of elements smaller than a word, which another thread's may
-    lie beside, of atomic words."""
+    """Return statements that write elements at four indices of a binding of words.
+
+    Parameters
+    ----------
+    kind : ElementType
+        The type of the elements.
+    name : str
+        The binding. Elements of less than 32 bits need atomic words, because other threads may
+        write to the same word.
+    at : str
+        The indices, a vec4u.
+    value : str
+        The four values.
+    inside : sequence of str
+        The condition for each of the four writes. Empty means always.
+    """
     lines = ["" if kind.bits == 64 else f"let w = {_bits(kind, value)};"]
     for lane, condition in zip("xyzw", inside, strict=True):
         place = f"{at}.{lane}"
@@ -114,7 +127,7 @@ def write_each(kind: ElementType, name: str, at: str, value: str, inside: Sequen
 
 
 def _bits(kind: ElementType, value: str) -> str:
-    """Four elements of up to 32 bits as words, whose bits above are of no account."""
+    """Return four elements of up to 32 bits as words. Their upper bits are undefined."""
     if kind is FLOAT16:
         return f"exact_half_bits({value})"
     if kind.computed == "b":
@@ -123,9 +136,12 @@ def _bits(kind: ElementType, value: str) -> str:
 
 
 def converted(value: str, source: ElementType, target: ElementType) -> str:
-    """A value as another type. Floats are cut off towards 0 and clamped to what a whole number can
-    be, NaN becomes 0; whole numbers keep their lowest bits; anything but 0 is true; of a complex
-    number the real part is taken."""
+    """Return a value cast to another type.
+
+    Floats are truncated and clamped to the range of the integer type, and NaN becomes 0. Integers
+    keep their lowest bits. All numbers but 0 are true. Of a complex number, only the real part is
+    kept.
+    """
     if source is target:
         return value
     if source.computed in "IU" or target.computed in "IU":
@@ -143,7 +159,7 @@ def converted(value: str, source: ElementType, target: ElementType) -> str:
         changed = f"C({converted_kind(value, start, 'f')}, vec4f())"
     elif start != target.computed:
         changed = converted_kind(value, start, target.computed)
-    # What a bool or a smaller type of the same sign comes to fits.
+    # Bools and smaller types of the same signedness need no narrowing.
     fits = start == "b" or (
         start == target.computed and source.bits <= target.bits and start != "c"
     )
@@ -151,7 +167,7 @@ def converted(value: str, source: ElementType, target: ElementType) -> str:
 
 
 def _converted_wide(value: str, source: ElementType, target: ElementType) -> str:
-    """:func:`converted` of or to a whole number of 64 bits."""
+    """Return a value cast from or to a 64-bit integer."""
     sign = {"I": "signed", "U": "unsigned"}
     if source.computed in "IU":
         if target.computed in "IU":
@@ -172,31 +188,31 @@ def _converted_wide(value: str, source: ElementType, target: ElementType) -> str
 
 
 def select_of(kind: ElementType) -> str:
-    """The function that selects between values of a type."""
+    """Return the name of the function that selects between values of a type."""
     return f"{_prefix(kind)}_select" if kind.computed in _PARTS else "select"
 
 
 def _prefix(kind: ElementType) -> str:
-    """What the functions begin with of a type of two words."""
+    """Return the prefix of the functions of a type with two words."""
     return "c" if kind.computed == "c" else "wide"
 
 
 def _of_two(kind: ElementType, low: str, high: str) -> str:
-    """Four elements of their words."""
+    """Return four elements from their words."""
     if kind.computed == "c":
         return f"C(bitcast<vec4f>({low}), bitcast<vec4f>({high}))"
     return f"Long({low}, {high})"
 
 
 def _of_one(kind: ElementType, low: str, high: str) -> str:
-    """Four elements alike of the words of one."""
+    """Return one element, four times, from its words."""
     if kind.computed == "c":
         return f"C(vec4f(bitcast<f32>({low})), vec4f(bitcast<f32>({high})))"
     return f"Long(vec4u({low}), vec4u({high}))"
 
 
 def narrowed(value: str, kind: ElementType) -> str:
-    """What is left of a computed value in a type of fewer bits."""
+    """Return a computed value narrowed to a type's bits."""
     if kind is FLOAT16:
         return f"rounded_to_half({value})"
     if kind.bits < 32 and kind.computed == "i":
@@ -208,7 +224,7 @@ def narrowed(value: str, kind: ElementType) -> str:
 
 
 def converted_kind(value: str, source: str, target: str) -> str:
-    """A value computed in one of "fiub" as another of them."""
+    """Return a value converted between two of the computations "f", "i", "u" and "b"."""
     match source, target:
         case _, "b":
             return f"are_true({value})" if source == "f" else f"({value} != {WGSL[source]}())"
@@ -233,7 +249,7 @@ _BOUNDS = {
 
 
 def _decoded(kind: ElementType, words: str) -> str:
-    """Values of the words of four neighbouring elements."""
+    """Return values from the words of four neighbouring elements."""
     if kind is FLOAT16:
         return f"widened({words})"
     if kind.bits == 8:
@@ -246,7 +262,7 @@ def _decoded(kind: ElementType, words: str) -> str:
 
 
 def _of_bits(kind: ElementType, bits: str) -> str:
-    """Values of fewer than 32 bits, from the lowest bits of four words."""
+    """Return values of fewer than 32 bits from the lowest bits of four words."""
     if kind is FLOAT16:
         return f"halves_in({bits})"
     if kind.computed == "u":

@@ -1,7 +1,7 @@
-"""The elementwise operations of whole numbers of 64 bits, which WGSL does not have: two words.
+"""Elementwise operations of 64-bit integers, which WGSL lacks.
 
-An expression is of four numbers at once, a ``Long`` of shaders/lib/wide/, by the name of the
-operation and by whether it is signed ("I") or not ("U").
+A number consists of two words. An expression computes four numbers at once, a ``Long`` of
+shaders/lib/wide/words.wgsl. Its key is the operation's name and "I" (signed) or "U" (unsigned).
 """
 
 from __future__ import annotations
@@ -14,25 +14,25 @@ def _files(*names: str) -> tuple[str, ...]:
     return tuple(f"lib/wide/{name}.wgsl" for name in ("words", *names))
 
 
-#: What each kernel needs that has such numbers.
+#: The shader files for kernels with 64-bit integers.
 WORDS = _files()
-#: What those need that change them into other numbers.
+#: The shader files for conversions to and from other numbers.
 CONVERSIONS = _files("conversions")
 
 
 @dataclass(frozen=True, slots=True)
 class WideExpressions:
-    """The expressions of an operation, and the shader files that they need."""
+    """The expressions of an operation and their shader files."""
 
     signed: str
     unsigned: str
     includes: tuple[str, ...] = field(default=WORDS)
-    #: Of a signed and an unsigned number, and of an unsigned and a signed one.
+    #: The expressions for (int64, uint64) and for (uint64, int64).
     mixed: tuple[str, str] | None = None
 
     @property
     def by_letter(self) -> Mapping[str, str]:
-        """The expressions by what they are computed in."""
+        """The expressions by the letters of their operands."""
         own = {"I": self.signed, "U": self.unsigned}
         return own if self.mixed is None else {**own, "IU": self.mixed[0], "UI": self.mixed[1]}
 

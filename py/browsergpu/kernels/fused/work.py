@@ -11,7 +11,14 @@ from browsergpu.kernels.fused.source import MOVED, PLACED, SAME, Traffic
 def work(traffic: Traffic, parameters: Sequence[float]) -> tuple[float, float]:
     """Return the operations and the bytes of one dispatch.
 
-    An element of a broadcast array counts once.
+    Each element of a broadcast array counts once.
+
+    Parameters
+    ----------
+    traffic : Traffic
+        The work per element.
+    parameters : sequence of float
+        The parameters of the dispatch.
     """
     given = iter(parameters)
     n = int(next(given))
@@ -25,7 +32,7 @@ def work(traffic: Traffic, parameters: Sequence[float]) -> tuple[float, float]:
         extents.insert(0, n // max(1, prod(extents)))
 
     def elements(mode: str) -> int:
-        """Take an array's parameters, and return how many of its elements are read."""
+        """Consume an array's parameters and return the number of its elements that are read."""
         if mode in PLACED:
             next(given)  # the offset
             strides = [next(given) for _ in extents]

@@ -27,7 +27,7 @@ from browsergpu.kernels.base.family import (
     Work,
     bindings,
 )
-from browsergpu.kernels.fused.computing import compute
+from browsergpu.kernels.fused.elementwise import compute
 from browsergpu.kernels.fused.operations import resolved
 from browsergpu.kernels.fused.source import leaf, operation
 from browsergpu.kernels.reductions.moments import chunk_moments

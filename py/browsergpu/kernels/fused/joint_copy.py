@@ -1,4 +1,4 @@
-"""Kernels that write several arrays into parts of one."""
+"""Kernels that copy several arrays into regions of one array."""
 
 from __future__ import annotations
 
@@ -19,37 +19,55 @@ from browsergpu.kernels.fused.source import (
 
 
 class Piece(NamedTuple):
-    """An array, and where it goes: the tape that reads it and casts it, the ways of writing and
-    reading it, the axes, and whether the last one's extent is a multiple of 4."""
+    """An array to copy.
 
-    tape: tuple[int, ...]
+    Attributes
+    ----------
+    trace : tuple of int
+        The trace that reads and casts the array.
+    into : str
+        The access mode of the region that is written.
+    mode : str
+        The access mode of the array.
+    rank : int
+        Number of axes.
+    by_fours : bool
+        Whether the extent of the last axis is a multiple of 4.
+    """
+
+    trace: tuple[int, ...]
     into: str
-    way: str
+    mode: str
     rank: int
     by_fours: bool
 
     @property
     def in_fours(self) -> bool:
-        """Whether it is written by four neighbours at once."""
+        """Whether each write stores four neighbouring elements."""
         return self.into in IN_FOURS
 
 
 @lru_cache(maxsize=MOST_KERNELS)
-def joining(pieces: tuple[Piece, ...]) -> Source:
-    """The kernel for as many arrays as there are pieces: all are written in fours, or none is.
+def joint_copy(pieces: tuple[Piece, ...]) -> Source:
+    """Return the kernel that copies all pieces.
 
-    It binds the arrays, then what it writes. Its parameters are those of the first piece: how many
-    elements, and how they go and lie; of each other piece its first workgroup and these.
+    Either all pieces are written in fours, or none.
+
+    Notes
+    -----
+    The kernel binds the arrays, then the array that it writes. The parameters of the first piece
+    are its number of elements and its layout. Each other piece has the number of its first
+    workgroup before them.
     """
     return _Pieces(pieces).source()
 
 
 class _Piece(Body):
-    """How one array is read and written."""
+    """Statements that read and write one array."""
 
     def __init__(self, piece: Piece, number: int, parameters: list[str]) -> None:
-        tape, into, way, rank, by_fours = piece
-        super().__init__(tape, (len(tape) - 1,), way, rank, by_fours, into)
+        trace, into, mode, rank, by_fours = piece
+        super().__init__(trace, (len(trace) - 1,), mode, rank, by_fours, into)
         self._piece, self._number = piece, number
         self._parameters = parameters
 
@@ -57,9 +75,9 @@ class _Piece(Body):
         return f"x{self._number}"
 
     def statements(self, n: str) -> str:
-        """Reads and writes four of ``n`` elements."""
-        place = len(self._tape) - 1
-        kind, value = result_of(self._tape[place]), f"v{place}"
+        """Return statements that copy four of ``n`` elements."""
+        place = len(self._trace) - 1
+        kind, value = result_of(self._trace[place]), f"v{place}"
         self.coordinates()
         begin = self.place_of_four(n)
         self.target()
@@ -67,26 +85,26 @@ class _Piece(Body):
         if self._piece.in_fours:
             self.line(storage.write_four(kind, "y", "to", value))
         else:
-            behind = [f"4u * i + {lane}u < {n}" for lane in (1, 2, 3)]
-            inside = ["", *([""] * 3 if self._by_fours else behind)]
+            is_element = [f"4u * i + {lane}u < {n}" for lane in (1, 2, 3)]
+            inside = ["", *([""] * 3 if self._by_fours else is_element)]
             self.line(storage.write_each(kind, "y", "to", value, inside))
         return f"{begin}\n  {self.text()}"
 
     def bound(self) -> list[Binding]:
-        """Its binding."""
-        return [(self.array(0), self._words(0, self._piece.way in IN_FOURS), False)]
+        """Return the binding of the array."""
+        return [(self.array(0), self._words(0, self._piece.mode in IN_FOURS), False)]
 
 
 class _Pieces(Body):
-    """All arrays."""
+    """The kernel of all arrays."""
 
     def __init__(self, pieces: Sequence[Piece]) -> None:
-        tape, into, way, rank, by_fours = pieces[0]
-        super().__init__(tape, (len(tape) - 1,), way, rank, by_fours, into)
+        trace, into, mode, rank, by_fours = pieces[0]
+        super().__init__(trace, (len(trace) - 1,), mode, rank, by_fours, into)
         self._pieces = [_Piece(piece, at, self._parameters) for at, piece in enumerate(pieces)]
 
     def source(self) -> Source:
-        """The kernel."""
+        """Return the kernel."""
         texts, firsts = [], []
         for piece in self._pieces:
             n = "params.n"
@@ -94,7 +112,7 @@ class _Pieces(Body):
                 firsts.append(self.parameter())
                 n = self.parameter()
             texts.append(piece.statements(n))
-        kind = result_of(self._tape[-1])
+        kind = result_of(self._trace[-1])
         words = storage.FOUR[kind.bits]
         if self._into not in IN_FOURS:
             words = "u32" if kind.bits >= storage.WORD else "atomic<u32>"
@@ -117,7 +135,10 @@ fn main(@builtin(local_invocation_index) lane: u32, @builtin(workgroup_id) id: v
 
 
 def _of_each(texts: Sequence[str], firsts: Sequence[str]) -> str:
-    """Statements for the workgroups of each piece, which begin at the ``firsts``."""
+    """Return statements by which the workgroups of each piece execute its text.
+
+    ``firsts`` are the first workgroups of all pieces but the first.
+    """
     begins = ["0u", *firsts]
     found = ""
     for at, (text, begin) in enumerate(zip(texts, begins, strict=True)):

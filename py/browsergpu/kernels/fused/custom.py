@@ -1,4 +1,4 @@
-"""Elementwise operations that users write: WGSL of one element, within a generated kernel."""
+"""Custom elementwise operations: the user's code computes one element in a generated kernel."""
 
 from __future__ import annotations
 
@@ -8,21 +8,20 @@ from dataclasses import dataclass
 
 from browsergpu.core.element_types import ElementType
 from browsergpu.core.places import users_place
-from browsergpu.kernels.c_text import writing
-from browsergpu.kernels.c_text.translating import preamble_of, translated
-from browsergpu.kernels.fused.operations import Operation, Types, Written
+from browsergpu.kernels.c_text import writer
+from browsergpu.kernels.c_text.translation import preamble_of, translated
+from browsergpu.kernels.fused.operations import CustomCode, Operation, Types
 from browsergpu.kernels.fused.storage import WGSL
 
-#: What one element is in WGSL, by what it is computed in.
-ONE = writing.WGSL
-#: The name that a text has for an element's place in the result.
+#: The WGSL type of one element, by the letter of its computation.
+ONE = writer.WGSL
+#: The name of the element's index in the user's code.
 PLACE_NAME = "i"
 
 
 @dataclass(frozen=True, slots=True)
 class Typed:
-    """What the operands' types come to: those of the outputs, and of the letters that stand for
-    types."""
+    """The types of the outputs and of the template letters, for given operand types."""
 
     outputs: Types
     letters: Mapping[str, ElementType]
@@ -37,17 +36,32 @@ def operations(
     includes: tuple[str, ...] = (),
     preamble: str = "",
 ) -> tuple[Operation, ...]:
-    """The operations that give each of the outputs, of statements that assign to them, in WGSL or
-    in C. Several outputs are as many functions, of which a compiler leaves out what is done twice.
-    ``includes`` are the shader files that the statements need, ``preamble`` functions that they
-    call."""
+    """Return one operation per output of a custom kernel.
+
+    The GPU's compiler removes the work that several outputs have in common.
+
+    Parameters
+    ----------
+    name : str
+        The name of the operation, which also appears in compiler errors.
+    inputs, outputs : tuple of str
+        The names of the operands and the outputs.
+    body : str
+        Statements in WGSL or C that assign to the outputs.
+    typed : callable
+        Function from the operands' types to the types of the outputs and template letters.
+    includes : tuple of str, optional
+        The shader files that the body needs.
+    preamble : str, optional
+        Functions that the body calls.
+    """
 
     def one(at: int) -> Operation:
         def rule(types: Types) -> tuple[Types, ElementType]:
             return types, typed(types).outputs[at]
 
-        def write(number: int, types: Types) -> Written:
-            return _written(
+        def write(number: int, types: Types) -> CustomCode:
+            return _custom_code(
                 name, number, inputs, outputs, body, at, types, typed(types), includes, preamble
             )
 
@@ -56,7 +70,7 @@ def operations(
     return tuple(map(one, range(len(outputs))))
 
 
-def _written(
+def _custom_code(
     name: str,
     number: int,
     inputs: tuple[str, ...],
@@ -67,7 +81,7 @@ def _written(
     typed: Typed,
     includes: tuple[str, ...],
     preamble: str,
-) -> Written:
+) -> CustomCode:
     function = f"own{number}"
     letters = {letter: kind.computed for letter, kind in typed.letters.items()}
     before = preamble_of(preamble, letters, f"{function}_")
@@ -86,7 +100,7 @@ def _written(
         body = re.sub(rf"\b{letter}\b", ONE[kind.computed], body)
     fours = "".join(f"a{n}: {WGSL[kind.computed]}, " for n, kind in enumerate(types))
     lanes = "\n".join(
-        # What is beyond the end is not computed: a loop there might never end.
+        # Elements after the end are not computed. A loop might never end there.
         f"  if (count > {lane}u) {{ {_assigned(result, lane, _call(function, types, lane))} }}"
         for lane in range(4)
     )
@@ -100,7 +114,7 @@ fn {function}({fours}at: u32) -> {WGSL[result]} {{
   return y;
 }}
 """
-    return Written(
+    return CustomCode(
         file=name,
         before=(
             f"{before.text}fn {function}_of({given}{PLACE_NAME}: u32) -> {ONE[result]}"
@@ -109,7 +123,7 @@ fn {function}({fours}at: u32) -> {WGSL[result]} {{
         body=body,
         after=after,
         expression=f"{function}({', '.join(f'{{{n}}}' for n in range(len(types)))}, i)",
-        recorded=users_place(),  # its kernels are made later
+        recorded=users_place(),  # the kernels are generated later
         knows_place=re.search(rf"\b{PLACE_NAME}\b", body) is not None,
         includes=(*includes, *sorted(made.includes)),
     )

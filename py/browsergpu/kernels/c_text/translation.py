@@ -6,9 +6,9 @@ import re
 from collections.abc import Container, Mapping
 from typing import NamedTuple
 
-from browsergpu.kernels.c_text.parsing import Parser
+from browsergpu.kernels.c_text.parser import Parser
 from browsergpu.kernels.c_text.tree import Declaration, Function
-from browsergpu.kernels.c_text.writing import WGSL, Scope, Writer
+from browsergpu.kernels.c_text.writer import WGSL, Scope, Writer
 
 _OF_WGSL = re.compile(
     r"\b(let|var|fn|override|select|bitcast|vec[234][fiuh]?|mat[234]x[234]f?|array<|f32|i32|u32|f16"

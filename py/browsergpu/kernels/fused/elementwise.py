@@ -52,10 +52,10 @@ def compute(
     shape : tuple of int
         The shape of the result, which the arrays are broadcast to. It has elements.
     in_part : bool, optional
-        Whether memory behind the result must stay as it is. Else up to three elements behind it are
-        overwritten.
+        Whether memory after the result must keep its values. Otherwise, up to three elements after
+        the result are overwritten.
     open : bool, optional
-        Whether a number's words come when the program runs.
+        Whether the words of a number are passed when the program runs.
     """
     trace, n = tuple(code), product(shape)
     read = [(slot, place) for slot, place in arrays if slot != y]
@@ -75,7 +75,7 @@ def compute(
         kernel = source(trace, (len(trace) - 1,), modes, rank, by_fours, threads)
     else:
         kernel = _in_place(trace, modes, rank, by_fours, into, threads)
-        if is_whole:  # the offset that it writes from comes behind the extents
+        if is_whole:  # the offset of the result follows the extents
             at = rank - 1 if any(mode in PLACED for mode in found) else 0
             words = (*words[:at], 0, *words[at:])
     slots = (*[slot for slot, _ in read], y)
@@ -86,10 +86,10 @@ def compute(
 def _in_place(
     code: tuple[int, ...], modes: str, rank: int, by_fours: bool, into: str, threads: int
 ) -> Source:
-    """Return the kernel of an assignment, whose results check_nan looks at."""
+    """Return the kernel of an assignment, with the results that ``check_nan`` must check."""
     kernel = assignment(code, modes, rank, by_fours, into, False, threads)
     floats = computed_floats(code, len(code) - 1)
     if floats is None:
         return kernel
-    binding = kernel.signature.count("r")  # behind the arrays that are only read
+    binding = kernel.signature.count("r")  # after the arrays that are only read
     return replace(kernel, floats=((binding, "y", floats),))

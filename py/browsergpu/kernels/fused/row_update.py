@@ -1,5 +1,7 @@
-"""From a tape of elementwise operations to a kernel that computes it for several rows of arrays,
-and writes what it computes where some of them lie: parameters that an optimizer changes."""
+"""Kernels that evaluate a trace for several rows of arrays and update some arrays in place.
+
+Optimizers use them: a row has a parameter, its gradient and its state.
+"""
 
 from __future__ import annotations
 
@@ -20,17 +22,31 @@ from browsergpu.kernels.fused.source import (
 )
 from browsergpu.kernels.text.wgsl_types import Floats
 
-#: In place of an operand: memory of its own, which nothing is read from.
+#: The target of a result that goes to new memory instead of an operand.
 NEW = -1
 
 
 class Rule(NamedTuple):
-    """What is computed for each row of ``arity`` arrays, its operands. The arrays that the ``tape``
-    reads, at the places ``leaves``, are the ``operands`` of those numbers; from ``arity`` on they
-    are elements of buffers that all rows share. The values at the places ``results`` replace the
-    operands ``into``, or are NEW."""
+    """The computation for each row.
 
-    tape: tuple[int, ...]
+    Attributes
+    ----------
+    trace : tuple of int
+        The trace.
+    results : tuple of int
+        The entries of the results.
+    leaves : tuple of int
+        The entries that read arrays.
+    operands : tuple of int
+        The operand of each leaf. Operands from ``arity`` on are elements of buffers that all rows
+        share.
+    into : tuple of int
+        The operand that each result replaces, or NEW.
+    arity : int
+        The number of operands of a row.
+    """
+
+    trace: tuple[int, ...]
     results: tuple[int, ...]
     leaves: tuple[int, ...]
     operands: tuple[int, ...]
@@ -39,48 +55,62 @@ class Rule(NamedTuple):
 
     @property
     def shared(self) -> int:
-        """How many buffers all rows share."""
+        """The number of buffers that all rows share."""
         return max(number + 1 - self.arity for number in (*self.operands, self.arity - 1))
 
     @property
     def written(self) -> list[int]:
-        """The operands that are replaced."""
+        """The operands that results replace."""
         return [number for number in self.into if number != NEW]
 
     @property
     def read(self) -> list[int]:
-        """The operands that are not, as the tape reads them."""
+        """The other operands of a row, in the order of the leaves."""
         return [n for n in self.operands if n < self.arity and n not in self.into]
 
     @property
     def bound(self) -> int:
-        """How many buffers each row has."""
+        """The number of buffers of each row."""
         return self.arity + self.into.count(NEW)
 
 
-class Lie(NamedTuple):
-    """How a row's arrays lie: the ways of reading the tape's, of which those that are written are
-    whole, the axes, and whether the last one's extent is a multiple of 4."""
+class RowLayout(NamedTuple):
+    """The layout of a row's arrays.
 
-    ways: str
+    Attributes
+    ----------
+    modes : str
+        The access mode of each leaf. It is WHOLE for operands that results replace.
+    rank : int
+        Number of axes.
+    by_fours : bool
+        Whether the extent of the last axis is a multiple of 4.
+    """
+
+    modes: str
     rank: int
     by_fours: bool
 
 
 @lru_cache(maxsize=MOST_KERNELS)
-def updating(rule: Rule, lies: tuple[Lie, ...]) -> Source:
-    """The kernel for as many rows as there are of ``lies``. It binds what the rows share, then of
-    each row the operands and the NEW results. Its parameters are those of the first row: how many
-    elements, and how they lie; of each other row its first workgroup and these; where the elements
-    lie that are shared; the numbers' words."""
-    return _Rows(rule, lies).source()
+def row_update(rule: Rule, layouts: tuple[RowLayout, ...]) -> Source:
+    """Return the kernel that updates one row per layout.
+
+    Notes
+    -----
+    The kernel binds the shared buffers, then the operands and the NEW results of each row. The
+    parameters of the first row are its number of elements and its layout. Each other row has the
+    number of its first workgroup before them. The offsets of the shared elements and the words of
+    the numbers follow.
+    """
+    return _Rows(rule, layouts).source()
 
 
 class _Row(Body):
-    """How one row is read."""
+    """Statements that read and write one row."""
 
-    def __init__(self, rule: Rule, lie: Lie, number: int, parameters: list[str]) -> None:
-        super().__init__(rule.tape, rule.results, lie.ways, lie.rank, lie.by_fours)
+    def __init__(self, rule: Rule, layout: RowLayout, number: int, parameters: list[str]) -> None:
+        super().__init__(rule.trace, rule.results, *layout)
         self._rule, self._number = rule, number
         self._parameters = parameters
 
@@ -88,16 +118,16 @@ class _Row(Body):
         return self.operand(self._rule.operands[self._rule.leaves.index(place)])
 
     def operand(self, number: int) -> str:
-        """The name of an operand's binding."""
+        """Return the name of an operand's binding."""
         return f"a{number}_{self._number}"
 
     def result(self, at: int) -> str:
-        """The name of the binding that a result is written to."""
+        """Return the name of the binding that a result is written to."""
         into = self._rule.into[at]
         return f"y{at}_{self._number}" if into == NEW else self.operand(into)
 
-    def reading(self, n: str) -> str:
-        """Statements that read its elements, ``n`` of them, from ``at`` on."""
+    def loads(self, n: str) -> str:
+        """Return statements by which thread ``at`` reads four of ``n`` elements."""
         rule = self._rule
         self.coordinates()
         begin = self.place_of_four(n)
@@ -107,20 +137,20 @@ class _Row(Body):
                 self.line(f"v{place} = {read};")
         return f"{begin}\n  four = i;\n  {self.text()}"
 
-    def writing(self) -> str:
-        """Statements that write its results."""
+    def stores(self) -> str:
+        """Return statements that write the results."""
         return "\n  ".join(
             storage.write_four(
-                result_of(self._rule.tape[place]), self.result(at), "four", f"v{place}"
+                result_of(self._rule.trace[place]), self.result(at), "four", f"v{place}"
             )
             for at, place in enumerate(self._rule.results)
         )
 
     def bound(self) -> list[Binding]:
-        """Its bindings."""
+        """Return the bindings of the row."""
         rule = self._rule
         words = {
-            number: self._words(place, self._ways[place] in IN_FOURS)
+            number: self._words(place, self._modes[place] in IN_FOURS)
             for place, number in zip(rule.leaves, rule.operands, strict=True)
         }
         results = list(zip(rule.into, rule.results, strict=True))
@@ -136,15 +166,15 @@ class _Row(Body):
 
 
 class _Rows(Body):
-    """All rows."""
+    """The kernel of all rows."""
 
-    def __init__(self, rule: Rule, lies: Sequence[Lie]) -> None:
-        super().__init__(rule.tape, rule.results, *lies[0])
+    def __init__(self, rule: Rule, layouts: Sequence[RowLayout]) -> None:
+        super().__init__(rule.trace, rule.results, *layouts[0])
         self._rule = rule
-        self._rows = [_Row(rule, lie, at, self._parameters) for at, lie in enumerate(lies)]
+        self._rows = [_Row(rule, one, at, self._parameters) for at, one in enumerate(layouts)]
 
     def source(self) -> Source:
-        """The kernel."""
+        """Return the kernel."""
         rule = self._rule
         read, firsts = [], []
         for row in self._rows:
@@ -152,10 +182,10 @@ class _Rows(Body):
             if row is not self._rows[0]:
                 firsts.append(self.parameter())
                 n = self.parameter()
-            read.append(row.reading(n))
+            read.append(row.loads(n))
         for place, number in zip(rule.leaves, rule.operands, strict=True):
             if number >= rule.arity:
-                kind, name = result_of(rule.tape[place]), _shared(number - rule.arity)
+                kind, name = result_of(rule.trace[place]), _shared(number - rule.arity)
                 value = storage.read_one(kind, name, self.parameter())
                 self.line(f"let v{place} = {value};")
         self.values()
@@ -165,22 +195,22 @@ fn main(@builtin(local_invocation_index) lane: u32, @builtin(workgroup_id) id: v
         @builtin(num_workgroups) groups: vec3u) {{
   let group = id.y * groups.x + id.x;
   var four: u32;
-  {self._variables()}
+  {self._declarations()}
   {_of_each(read, firsts)}
   {self.text()}
-  {_of_each([row.writing() for row in self._rows], firsts, is_read=False)}
+  {_of_each([row.stores() for row in self._rows], firsts, is_read=False)}
 }}
 """)
 
     def values(self) -> None:
-        """The values that are no arrays."""
+        """Add statements that compute all values except the leaves."""
         for place in self._places:
             if place not in self._rule.leaves:
                 self.line(f"let v{place} = {self._value(place)};")
 
-    def _variables(self) -> str:
+    def _declarations(self) -> str:
         kinds = {
-            place: storage.WGSL[result_of(self._rule.tape[place]).computed]
+            place: storage.WGSL[result_of(self._rule.trace[place]).computed]
             for place, number in zip(self._rule.leaves, self._rule.operands, strict=True)
             if number < self._rule.arity
         }
@@ -194,19 +224,22 @@ fn main(@builtin(local_invocation_index) lane: u32, @builtin(workgroup_id) id: v
         names = [name for name, _, _ in self._bound("", False)]
         for row in self._rows:
             for at, place in enumerate(self._rule.results):
-                floats = computed_floats(self._tape, place)
+                floats = computed_floats(self._trace, place)
                 if floats is not None:
                     name = row.result(at)
                     yield names.index(name), name, floats
 
 
 def _shared(number: int) -> str:
-    """The name of a buffer that all rows share."""
+    """Return the name of a buffer that all rows share."""
     return f"s{number}"
 
 
 def _of_each(texts: Sequence[str], firsts: Sequence[str], *, is_read: bool = True) -> str:
-    """Statements for the workgroups of each row, which begin at the ``firsts``."""
+    """Return statements by which the workgroups of each row execute its text.
+
+    ``firsts`` are the first workgroups of all rows but the first.
+    """
     begins = ["0u", *firsts]
     found = ""
     for at, (text, begin) in enumerate(zip(texts, begins, strict=True)):
