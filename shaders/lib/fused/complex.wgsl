@@ -1,4 +1,4 @@
-// Four complex numbers, and what is done with them part by part. lib/complex/ has the functions.
+// Four complex numbers and their arithmetic. lib/complex/ has the functions.
 
 struct C {
   re: vec4f,

@@ -1,4 +1,4 @@
-// Changes of what numbers are computed in.
+// Conversions between the types of computations.
 
 //#include lib/floats.wgsl
 //#include lib/nearest_float.wgsl
@@ -13,7 +13,7 @@ fn clamped(v: vec4f, low: f32, high: f32) -> vec4f {
 }
 
 fn whole_signed(v: vec4f) -> vec4i {
-  // 2147483520 is the largest f32 below 2^31; those from 2^31 on are more than i32 holds.
+  // 2147483520 is the largest f32 below 2^31. i32 ends before 2^31.
   let inside = vec4i(clamped(v, -2147483648.0, 2147483520.0));
   return select(inside, vec4i(2147483647), v >= vec4f(2147483648.0));
 }

@@ -1,4 +1,4 @@
-// The greater and the smaller one of two floats; NaN where one is NaN.
+// The maximum and the minimum of two floats. The result is NaN if either float is NaN.
 
 //#include lib/floats.wgsl
 

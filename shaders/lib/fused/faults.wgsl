@@ -1,5 +1,6 @@
-// Indices along an axis as places, and a note of the first one that is outside: its check's number and
-// its two words in `faults`, which the kernel binds. What is beyond the last element is no index.
+// Indices along an axis as positions, with a check. The first index out of bounds is recorded in
+// `faults`, which the kernel binds: the number of its check and the two words of the index. Lanes
+// after the last element are not checked.
 
 //#include lib/faults.wgsl
 
@@ -15,7 +16,7 @@ fn note_outside(outside: vec4<bool>, low: vec4u, high: vec4u, number: u32, i: u3
   note_fault(number, first);
 }
 
-// A place below 0 is, without a sign, beyond the last one.
+// As an unsigned number, a negative position is greater than the last one.
 fn checked_signed(index: vec4i, extent: vec4i, number: u32, i: u32) -> vec4u {
   let place = bitcast<vec4u>(select(index, index + extent, index < vec4i()));
   let last = bitcast<vec4u>(extent) - vec4u(1u);

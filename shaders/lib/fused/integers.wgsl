@@ -1,9 +1,9 @@
-// Whole numbers as NumPy has them: division towards minus infinity, by 0 gives 0; shifts by as many
-// bits as there are, or more, push all of them out.
+// Integers as in NumPy. Quotients are rounded towards minus infinity, and division by 0 gives 0.
+// Shifts by 32 bits or more push all bits out.
 
 fn floor_divide_signed(a: vec4i, b: vec4i) -> vec4i {
   let divisor = select(b, vec4i(1), b == vec4i());
-  let quotient = a / divisor; // the smallest number by -1 is itself, in WGSL as in NumPy
+  let quotient = a / divisor; // the smallest number divided by -1 is itself, as in NumPy
   let rest = a - quotient * divisor;
   let inexact = (rest != vec4i()) & ((rest < vec4i()) != (divisor < vec4i()));
   return select(quotient - select(vec4i(), vec4i(1), inexact), vec4i(), b == vec4i());
@@ -53,7 +53,7 @@ fn power_unsigned(base: vec4u, exponent: vec4u) -> vec4u {
   return power;
 }
 
-// Negative exponents give what 1 / x^n is cut off to; of 0, 0.
+// Negative exponents give 1 / x^n, truncated; for 0, 0.
 fn power_signed(base: vec4i, exponent: vec4i) -> vec4i {
   let power = power_unsigned(bitcast<vec4u>(base), vec4u(max(exponent, vec4i())));
   let is_odd = (exponent & vec4i(1)) != vec4i();

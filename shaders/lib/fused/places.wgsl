@@ -1,4 +1,4 @@
-// Indices along an axis as places: counted from its end where they are negative, and moved inside.
+// Indices along an axis as positions: counted from its end if negative, and clamped to the axis.
 
 fn places_of_signed(index: vec4i, extent: vec4i) -> vec4u {
   let place = select(index, index + extent, index < vec4i());

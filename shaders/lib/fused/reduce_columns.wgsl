@@ -1,6 +1,6 @@
-// The columns of a generated reduction (kernels/fused/reduction.py): a thread takes WIDTH neighbours, a
-// workgroup has `lanes` times as many columns of one chunk, so that its threads stand in lines of
-// `lanes`, each line on another row.
+// The columns of a generated reduction (kernels/fused/reduction.py). A thread reduces WIDTH
+// neighbouring columns, a workgroup `lanes` × WIDTH columns of one chunk. Each group of `lanes`
+// threads starts on another row.
 
 fn part(at: u32) -> Four {
   let four = elements(at >> 2u);
@@ -30,7 +30,7 @@ fn reduce_columns(group: vec3u, groups: vec3u, thread: u32) {
     var v3 = nothing();
     var j = start + thread / lanes;
     var at = (output / params.chunks * params.length + j) * params.inner + column;
-    for (; j + 7u * lines < end; j += 8u * lines) { // eight loads on their way at once
+    for (; j + 7u * lines < end; j += 8u * lines) { // eight loads in flight
       let w0 = part(at);
       let w1 = part(at + step);
       let w2 = part(at + 2u * step);

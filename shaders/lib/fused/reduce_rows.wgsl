@@ -1,6 +1,6 @@
-// The rows of a generated reduction (kernels/fused/reduction.py), whose inner is 1: each chunk of a row
-// has `lanes` neighbouring threads, each of which takes every so many-th four. Fours at the chunk's
-// ends may be its own in part, unless they are ALIGNED.
+// The rows of a generated reduction (kernels/fused/reduction.py) with an inner extent of 1. Each
+// chunk of a row has `lanes` neighbouring threads, and each thread takes every `lanes`-th group of
+// four. The first and the last group of a chunk may contain other elements, unless ALIGNED.
 
 fn part(i: u32, begin: u32, end: u32) -> Four {
   if (ALIGNED) {
@@ -45,7 +45,7 @@ fn reduce_rows(group: vec3u, groups: vec3u, thread: u32) {
     value = combine(value, turned_by_one(value));
   }
   partial[thread] = one_of(value);
-  for (var rest = lanes; rest > 1u;) { // each step leaves a quarter
+  for (var rest = lanes; rest > 1u;) { // each step leaves a quarter of the values
     let step = (rest + 3u) / 4u;
     workgroupBarrier();
     if (lane < step) {

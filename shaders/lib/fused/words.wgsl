@@ -1,4 +1,4 @@
-// Four neighbouring elements of less or more than a word.
+// Four neighbouring elements of 8, 16 or 64 bits, packed in words.
 
 //#include lib/fused/complex.wgsl
 //#include lib/halves.wgsl
