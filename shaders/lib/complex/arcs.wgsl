@@ -1,7 +1,7 @@
-// Inverse trigonometric and hyperbolic functions, within 8 ULP of their size. They use W. Kahan's
-// formulas ("Branch cuts for complex elementary functions", 1987) for a number of the first
-// quadrant, without cancellation. asinh z = i asin (-i z) and so on exchange the parts. The special
-// cases are those of C17 G.6.1 and G.6.2.
+// Inverse trigonometric and hyperbolic functions, within 8 ULP of their magnitude. They use W.
+// Kahan's formulas ("Branch cuts for complex elementary functions", 1987) for a number in the first
+// quadrant, without cancellation. asinh z = i asin (-i z) and the like exchange the parts. C17 G.6.1
+// and G.6.2 define the special cases.
 
 //#include lib/complex/parts.wgsl
 //#include lib/complex/roots.wgsl
@@ -9,8 +9,8 @@
 //#include lib/math/inverse_hyperbolic.wgsl
 //#include lib/math/logarithms.wgsl
 
-// For z = |x| + i |y|: the roots of 1 - |x| + i |y| and of 1 + |x| + i |y|, both quartered if z is
-// huge, and the imaginary part of asin z.
+// For z = |x| + i |y|: the square roots of 1 - |x| + i |y| and of 1 + |x| + i |y|, and the imaginary
+// part of asin z. If z is huge, both radicands are divided by 4.
 struct Arms {
   below: C,
   above: C,
@@ -18,7 +18,7 @@ struct Arms {
 }
 
 fn arms_of(z: C) -> Arms {
-  let is_huge = max(abs(z.re), abs(z.im)) > vec4f(1e30); // added 1 has no effect
+  let is_huge = max(abs(z.re), abs(z.im)) > vec4f(1e30); // adding 1 has no effect
   let scale = select(vec4f(1.0), vec4f(0.25), is_huge);
   let x = abs(z.re) * scale;
   let y = abs(z.im) * scale;
@@ -28,7 +28,7 @@ fn arms_of(z: C) -> Arms {
   return Arms(below, above, height + select(vec4f(), vec4f(1.3862944), is_huge)); // ln 4
 }
 
-// The angle of an infinite z from the real axis, in its own half plane or the right one.
+// The angle of |x| + i |y| from the real axis.
 fn slope(z: C) -> vec4f {
   return np_atan2(abs(z.im), abs(z.re));
 }

@@ -1,16 +1,16 @@
-// e^z and e^z - 1, within 4 ULP of their size. The special cases are those of C17 G.6.3.1.
+// e^z and e^z - 1, within 4 ULP of their magnitude. C17 G.6.3.1 defines the special cases.
 
 //#include lib/complex/parts.wgsl
 //#include lib/math/angles.wgsl
 //#include lib/math/exponentials.wgsl
 //#include lib/math/trigonometry.wgsl
 
-// cos y + i sin y for a finite y with that angle.
+// cos y + i sin y, for a finite y and its angle.
 fn turned(angle: Angle, y: vec4f) -> C {
   return C(sin_of(angle, 1u), flipped(sin_of(angle, 0u), sign_bits(y)));
 }
 
-// turn e^x 2^doubled: infinite only if the parts are.
+// turn e^x 2^doubled. A part is infinite only if it exceeds the range of f32.
 fn rising(x: vec4f, turn: C, doubled: i32) -> C {
   let exponent = exponent_of(x);
   let rest = exponent.rest;
@@ -34,7 +34,7 @@ fn c_exp(z: C) -> C {
   return exp_of_angle(z, angle_of(z.im));
 }
 
-// The real part is (e^x - 1) cos y + (cos y - 1). From x = 20 on, the 1 has no effect.
+// The real part is (e^x - 1) cos y + (cos y - 1). For x ≥ 20, subtracting 1 has no effect.
 fn c_expm1(z: C) -> C {
   let angle = angle_of(z.im);
   let large = exp_of_angle(z, angle);

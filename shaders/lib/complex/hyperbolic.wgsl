@@ -1,13 +1,13 @@
-// Hyperbolic and trigonometric functions, which are the same with exchanged parts: sin z = -i sinh
-// i z, cos z = cosh i z, tan z = -i tanh i z. Within 6 ULP of their size. The special cases are
-// those of C17 G.6.2.
+// Hyperbolic and trigonometric functions, within 6 ULP of their magnitude. The latter exchange the
+// parts: sin z = -i sinh i z, cos z = cosh i z, tan z = -i tanh i z. C17 G.6.2 defines the special
+// cases.
 
 //#include lib/complex/exponentials.wgsl
 //#include lib/complex/parts.wgsl
 //#include lib/math/angles.wgsl
 //#include lib/math/hyperbolic.wgsl
 
-const FAR = 20.0; // from here on, sinh and cosh are e^|x| / 2
+const FAR = 20.0; // for larger |x|, sinh and cosh are e^|x| / 2
 
 fn c_sinh(z: C) -> C {
   let turn = turned(angle_of(z.im), z.im);
@@ -40,9 +40,9 @@ fn c_cosh(z: C) -> C {
     select(number_or_nan(im, is_number), zero, !is_number & (is_zero(z.re) | is_zero(z.im))));
 }
 
-// (sinh x cosh x + i sin y cos y) / (sinh² x + cos² y); from |x| = 10 on 1 and 4 sin y cos y
-// e^-2|x|. For infinite x, the imaginary part is a zero with y's sign, as in the Array API standard
-// (C17: with the sign of sin 2y).
+// (sinh x cosh x + i sin y cos y) / (sinh² x + cos² y). For |x| > 10, the parts are ±1 and
+// 4 sin y cos y e^-2|x|. For infinite x, the imaginary part is a zero with y's sign, as in the Array
+// API standard (C17: with the sign of sin 2y).
 fn c_tanh(z: C) -> C {
   let turn = turned(angle_of(z.im), z.im);
   let size = abs(z.re);

@@ -1,14 +1,14 @@
-// Logarithms, within 4 ULP of their size, between -π i and π i. The special cases are those of C17
-// G.6.3.2.
+// Logarithms, within 4 ULP of their magnitude. The imaginary part of ln z is between -π and π. C17
+// G.6.3.2 defines the special cases.
 
 //#include lib/complex/parts.wgsl
 //#include lib/math/arcs.wgsl
 //#include lib/math/logarithms.wgsl
 
-// ln z, except for infinities and NaN. `less_one` is re - 1, for which re may lack digits.
+// ln z, except for infinities and NaN. `less_one` is re - 1, which may be more precise than re.
 //
-// With the larger part as 2^k (1 + f) and the other one as 2^k s, ln |z| is k ln 2 + ln (1 + 2 f +
-// f² + s²) / 2. Near 1, the sum cancels no digits that matter beside the angle.
+// With 2^k (1 + f) as the larger part and 2^k s as the other one, ln |z| is k ln 2 + ln (1 + 2 f +
+// f² + s²) / 2. Near 1, cancellation in the sum is insignificant beside the angle.
 fn log_of(re: vec4f, im: vec4f, less_one: vec4f) -> C {
   let x = size_bits(re);
   let y = size_bits(im);
@@ -22,7 +22,7 @@ fn log_of(re: vec4f, im: vec4f, less_one: vec4f) -> C {
   return C(size, np_atan2(im, re));
 }
 
-// ln (re + i im) `scale`, for all numbers.
+// `scale` ln (re + i im), for all numbers.
 fn scaled_log(re: vec4f, im: vec4f, less_one: vec4f, scale: f32) -> C {
   let z = C(re, im);
   let value = log_of(re, im, less_one);

@@ -1,5 +1,5 @@
-// Complex numbers by their bits: infinities, NaN and powers of two. A number is infinite if one
-// part is, whatever the other part is (C17 Annex G.3).
+// Operations on the bits of complex numbers: infinities, NaN and powers of two. A number is infinite
+// if either part is infinite, even if the other part is NaN (C17 Annex G.3).
 
 //#include lib/floats.wgsl
 //#include lib/fused/complex.wgsl
@@ -30,12 +30,12 @@ fn infinities() -> vec4f {
   return vec4f(from_bits(INFINITY));
 }
 
-// v if it is a number or `also` is set, else NaN.
+// v where `is_number` is set, else NaN.
 fn number_or_nan(v: vec4f, is_number: vec4<bool>) -> vec4f {
   return select(vec4f(quiet_nan()), v, is_number);
 }
 
-// v 2^whole, with v's sign if that is 0.
+// v 2^whole. A result of 0 keeps v's sign.
 fn scaled_by(v: vec4f, whole: vec4i) -> vec4f {
   let size = size_bits(v);
   let value = times_power(bitcast<vec4f>(size), whole);
@@ -51,8 +51,8 @@ fn exponent_of_larger(z: C) -> vec4i {
   return vec4i(max(size_bits(z.re), size_bits(z.im)) >> vec4u(23u)) - vec4i(127);
 }
 
-// A finite number in the direction of an infinite one: its parts are 1 if they were infinite, else
-// 0.
+// A finite number in the direction of an infinite one: infinite parts become ±1, other parts ±0.
+// Other numbers are unchanged.
 fn boxed(z: C) -> C {
   let one = vec4u(ONE);
   let re = select(vec4u(), one, size_bits(z.re) == vec4u(INFINITY)) | sign_bits(z.re);

@@ -1,12 +1,12 @@
-// Powers: by products for integer exponents up to 64, else by e^(w ln z), whose error grows with
-// the size of w ln z: 2 |w ln z| + 4 ULP.
+// Powers: repeated products for integer exponents with a magnitude up to 64, otherwise e^(w ln z).
+// The error of the latter is 2 |w ln z| + 4 ULP.
 
 //#include lib/complex/exponentials.wgsl
 //#include lib/complex/logarithms.wgsl
 //#include lib/complex/parts.wgsl
 //#include lib/complex/quotients.wgsl
 
-// a b; 0 if b is 0, whatever a is.
+// a b, or 0 if b is 0, even if a is infinite or NaN.
 fn product_or_zero(a: vec4f, b: vec4f) -> vec4f {
   return select(a * b, vec4f(), is_zero(b));
 }
@@ -24,7 +24,7 @@ fn whole_power(z: C, exponent: vec4f) -> C {
   return c_select(power, c_reciprocal(power), exponent < vec4f());
 }
 
-// The power of 0 is 1 if the exponent is 0, 0 if it has a positive real part, and else NaN.
+// A power of 0 is 1 if the exponent is 0, 0 if its real part is positive, and NaN otherwise.
 fn c_pow(z: C, w: C) -> C {
   let log = c_log(z);
   let re = product_or_zero(log.re, w.re) - product_or_zero(log.im, w.im);

@@ -1,5 +1,5 @@
-// Quotients and directions, within 4 ULP of their size. Both operands are divided by powers of two
-// first, so that only a result that overflows does. Infinities and zeros follow C17 G.5.1.
+// Quotients and signs, within 4 ULP of their magnitude. Both operands are divided by powers of two
+// first, so intermediate values do not overflow. Infinities and zeros follow C17 G.5.1.
 
 //#include lib/complex/parts.wgsl
 //#include lib/math/wide.wgsl
@@ -32,7 +32,7 @@ fn c_divide(a: C, b: C) -> C {
   return c_select(nearly, of_zero, by_zero);
 }
 
-// Infinity times v: NaN for 0 and for NaN.
+// Infinity times v. NaN if v is 0 or NaN.
 fn infinite_as(v: vec4f) -> vec4f {
   let value = flipped(infinities(), sign_bits(v));
   return number_or_nan(value, !(is_zero(v) | are_nan(v)));
@@ -42,7 +42,7 @@ fn c_reciprocal(z: C) -> C {
   return c_divide(C(vec4f(1.0), vec4f()), z);
 }
 
-// z / |z|; 0 for zeros of either sign, and NaN if both parts are infinite.
+// z / |z|. 0 for zeros of either sign, NaN if both parts are infinite.
 fn c_sign(z: C) -> C {
   let box = boxed(z);
   let m = c_scaled(box, -exponent_of_larger(box));

@@ -3,8 +3,9 @@
 //#include lib/complex/parts.wgsl
 //#include lib/math/wide.wgsl
 
-// The root with a nonnegative real part. t = sqrt((|x| + |z|) / 2) and |y| / 2t are its parts; the
-// first is the real one if x is not negative. C17 G.6.4.2 has the special cases.
+// The root with a nonnegative real part. The magnitudes of its parts are t = sqrt((|x| + |z|) / 2)
+// and |y| / 2t. t belongs to the real part unless x is negative. C17 G.6.4.2 defines the special
+// cases.
 fn c_sqrt(z: C) -> C {
   let even = exponent_of_larger(z) & vec4i(-2);
   let m = c_scaled(z, -even);

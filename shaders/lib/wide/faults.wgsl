@@ -1,4 +1,4 @@
-// Like lib/fused/faults.wgsl, for 64-bit indices.
+// lib/fused/faults.wgsl for 64-bit indices.
 
 //#include lib/fused/faults.wgsl
 //#include lib/wide/places.wgsl

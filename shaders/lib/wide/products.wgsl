@@ -2,7 +2,7 @@
 
 //#include lib/wide/words.wgsl
 
-// All 64 bits of a product of words, by halves of words.
+// The 64-bit product of two words, from products of 16-bit halves.
 fn wide_product(a: vec4u, b: vec4u) -> Long {
   let half = vec4u(16u);
   let mask = vec4u(0xffffu);

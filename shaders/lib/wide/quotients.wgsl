@@ -7,7 +7,7 @@ struct WideQuotient {
   rest: Long,
 }
 
-// Bit by bit. Both results are 0 if b is 0.
+// Long division, bit by bit. Both results are 0 if b is 0.
 fn wide_divided(a: Long, b: Long) -> WideQuotient {
   var quotient = Long(vec4u(), vec4u());
   var rest = Long(vec4u(), vec4u());
