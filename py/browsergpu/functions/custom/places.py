@@ -23,7 +23,7 @@ from browsergpu.core.showing import Description
 from browsergpu.functions import creation, manipulation
 from browsergpu.functions.custom.declarations import Parameter
 from browsergpu.functions.custom.memory import readable, writable
-from browsergpu.kernels.c_text.translation import preamble_of, translated
+from browsergpu.kernels.c_text.translation import translate, translate_preamble
 from browsergpu.kernels.fused.custom import ONE
 from browsergpu.kernels.text import shaders
 from browsergpu.tensors import custom
@@ -141,10 +141,10 @@ def _code(
     by_letter: tuple[tuple[str, str], ...],
 ) -> str:  # fmt: skip
     letters = dict(by_letter)
-    before = preamble_of(preamble, letters, "own_")
+    before = translate_preamble(preamble, letters, "own_")
     each = {one.name: one.computed for one in operands if one.way != "raw"}
     raw = {one.name: one.computed for one in operands if one.way == "raw"}
-    made = translated(body, each, letters, before, raw)
+    made = translate(body, each, letters, before, raw)
     text = made.text
     for letter, computed in letters.items():
         text = _with_type(text, letter, ONE[computed])

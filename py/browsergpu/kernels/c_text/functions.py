@@ -1,4 +1,4 @@
-"""C functions and their equivalents in WGSL and in shader files."""
+"""C functions, and their equivalents in WGSL and in shader files."""
 
 from __future__ import annotations
 
@@ -8,8 +8,14 @@ from typing import NamedTuple
 class Known(NamedTuple):
     """A function's equivalent.
 
-    It has the text around the arguments, the kind of arguments and result ("" for the operands'
-    kind), and the shader files that it needs.
+    Attributes
+    ----------
+    text : str
+        The WGSL with placeholders for the arguments.
+    takes, kind : str
+        The kinds of the arguments and of the result. "" is the common kind of the arguments.
+    includes : tuple of str
+        The shader files that the text needs.
     """
 
     text: str
@@ -64,7 +70,7 @@ _BY_COUNT: dict[int, dict[str, Known]] = {1: _ONE, 2: _TWO, 3: _THREE}
 
 
 def known(name: str, count: int) -> Known | None:
-    """Return the function by name and number of arguments. Float names like ``sqrtf`` match too."""
+    """Look up a function by name and number of arguments. Names like ``sqrtf`` match too."""
     there = _BY_COUNT.get(count, {})
     if name in there:
         return there[name]

@@ -1,4 +1,4 @@
-"""Parser from C text to a tree."""
+"""Parser of C: from text to a syntax tree."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from browsergpu.kernels.c_text.tree import (
     CError,
     Choice,
     Declaration,
-    Declared,
-    Effect,
+    Declarator,
     Expression,
+    ExpressionStatement,
     Field,
     For,
     Function,
@@ -32,14 +32,14 @@ from browsergpu.kernels.c_text.tree import (
     While,
 )
 
-#: C's and CuPy's names of types → the kind in which they are computed.
+#: Names of types in C and CuPy, and the letter of their computation.
 TYPES = {
     "float": "f", "float32": "f", "double": "f", "float64": "f", "int": "i", "int32": "i",
     "int32_t": "i", "ptrdiff_t": "i", "unsigned": "u", "uint32": "u", "uint32_t": "u",
     "size_t": "u", "bool": "b", "void": "",
 }  # fmt: skip
-#: Types that are unsupported, or have another type here.
-_REFUSED = {
+#: Unsupported types and keywords, and what to use instead.
+_UNSUPPORTED = {
     **dict.fromkeys(("char", "short", "int8", "int16", "uint8", "uint16"), "int or unsigned int"),
     **dict.fromkeys(("long", "int64_t", "int64", "uint64", "uint64_t"), "int, or size_t"),
     **dict.fromkeys(("half", "float16", "__half"), "float"),
@@ -47,7 +47,7 @@ _REFUSED = {
     **dict.fromkeys(("template", "struct", "class", "typedef"), "functions of plain types"),
     **dict.fromkeys(("__shared__", "__syncthreads"), "RawKernel, with WGSL's var<workgroup>"),
 }  # fmt: skip
-_LEFT_OUT = {
+_IGNORED = {
     "const", "__device__", "__forceinline__", "inline", "static", "__restrict__", "signed",
     "__host__", "constexpr", "__constant__",
 }  # fmt: skip
@@ -58,15 +58,15 @@ _TOKEN = re.compile(
     r"|(?P<sign><<=|>>=|\+\+|--|->|&&|\|\||[<>=!]=|<<|>>|[-+*/%&|^]=|[-+*/%<>=!~&|^?:;,.(){}\[\]#])",
     re.DOTALL,
 )
-_BINDING = {
-    sign: strength
-    for strength, signs in enumerate((
+_PRECEDENCE = {
+    sign: precedence
+    for precedence, signs in enumerate((
         ("||",), ("&&",), ("|",), ("^",), ("&",), ("==", "!="), ("<", ">", "<=", ">="),
         ("<<", ">>"), ("+", "-"), ("*", "/", "%"),
     ), 1)
     for sign in signs
 }  # fmt: skip
-_ASSIGNING = ("=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>=")
+_ASSIGNMENTS = ("=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>=")
 
 
 class Token(NamedTuple):
@@ -83,7 +83,7 @@ def tokens(text: str) -> list[Token]:
     while at < len(text):
         match = _TOKEN.match(text, at)
         if match is None:
-            raise CError(f"{text[at]!r} is not understood", line)
+            raise CError(f"unexpected character {text[at]!r}", line)
         at, kind, piece = match.end(), match.lastgroup or "", match[0]
         if kind not in ("space", "line"):
             found.append(Token(kind, piece, line))
@@ -119,27 +119,27 @@ class Parser(Shown):
     def _expect(self, text: str) -> None:
         if not self._accept(text):
             found = repr(self._next.text) if self._next.kind else "the end"
-            raise CError(f"{text!r} is missing before {found}", self._next.line)
+            raise CError(f"expected {text!r} before {found}", self._next.line)
 
     def _is_type(self, ahead: int = 0) -> bool:
         token = self._tokens[self._at + ahead]
         return token.kind == "name" and (token.text in TYPES or token.text in self._letters)
 
     def _type(self) -> str:
-        """Parse a type: the kind of its computation, or a template letter."""
+        """Parse a type. Return the letter of its computation, or its template name."""
         token = self._take()
         if token.text == "unsigned":
             self._accept("int")
         if self._is("*") or self._is("&"):
-            raise CError("pointers and references are not in WGSL", token.line)
+            raise CError("pointers and references are not supported", token.line)
         return TYPES.get(token.text, token.text)
 
     def statements(self, end: str = "") -> tuple[Statement, ...]:
-        """Parse all statements up to the end of the text or a sign. The last ";" is optional."""
+        """Parse all statements up to ``end`` or the end of the text. The last ";" is optional."""
         found = []
         while not (self._is(end) if end else not self._next.kind):
             if not self._next.kind:
-                raise CError(f"{end!r} is missing", self._next.line)
+                raise CError(f"expected {end!r} before the end", self._next.line)
             if not self._accept(";"):
                 found.append(self._statement())
         return tuple(found)
@@ -204,13 +204,13 @@ class Parser(Shown):
         self._expect(")")
         return For(line, first, condition, after, self._block())
 
-    def _simple(self) -> Declaration | Assignment | Effect:
+    def _simple(self) -> Declaration | Assignment | ExpressionStatement:
         """Parse a declaration, an assignment or a call."""
         token = self._next
         is_constant = False
-        while self._next.text in _LEFT_OUT:
+        while self._next.text in _IGNORED:
             is_constant |= self._take().text in ("const", "constexpr", "__constant__")
-        self._refuse()
+        self._check_supported()
         if self._is_type() and self._tokens[self._at + 1].text != "(":
             return self._declaration(token.line, is_constant)
         for sign in ("++", "--"):
@@ -220,20 +220,22 @@ class Parser(Shown):
         for sign in ("++", "--"):
             if self._accept(sign):
                 return Assignment(token.line, target, f"{sign[0]}=", Number("1", "I"))
-        if self._next.text in _ASSIGNING:
+        if self._next.text in _ASSIGNMENTS:
             sign = self._take().text
             return Assignment(token.line, target, sign, self.expression())
-        return Effect(token.line, target)
+        return ExpressionStatement(token.line, target)
 
-    def _refuse(self) -> None:
-        if self._next.kind == "name" and (instead := _REFUSED.get(self._next.text)):
+    def _check_supported(self) -> None:
+        if self._next.kind == "name" and (instead := _UNSUPPORTED.get(self._next.text)):
             raise CError(f"{self._next.text!r} is not translated; use {instead}", self._next.line)
         if self._is("#"):
-            raise CError("'#' is not translated; write the text out", self._next.line)
+            raise CError(
+                "preprocessor lines ('#') are not translated; write the code out", self._next.line
+            )
 
     def _declaration(self, line: int, is_constant: bool) -> Declaration:
         kind = self._type()
-        while self._next.text in _LEFT_OUT:
+        while self._next.text in _IGNORED:
             self._take()
         variables = []
         while True:
@@ -243,23 +245,23 @@ class Parser(Shown):
                 length = self.expression()
                 self._expect("]")
             value = self.expression() if self._accept("=") else None
-            variables.append(Declared(name, length, value))
+            variables.append(Declarator(name, length, value))
             if not self._accept(","):
                 return Declaration(line, kind, tuple(variables), is_constant)
 
     def _name(self) -> str:
         token = self._take()
         if token.kind != "name" or token.text in TYPES:
-            raise CError(f"{token.text!r} is no name", token.line)
+            raise CError(f"expected a name, got {token.text!r}", token.line)
         return token.text
 
-    def expression(self, strength: int = 0) -> Expression:
-        """Parse an expression of operators that bind more strongly than ``strength``."""
+    def expression(self, precedence: int = 0) -> Expression:
+        """Parse an expression of operators with a higher precedence than ``precedence``."""
         left = self._unary()
-        while (binding := _BINDING.get(self._next.text, 0)) > strength:
+        while (own := _PRECEDENCE.get(self._next.text, 0)) > precedence:
             sign = self._take().text
-            left = Binary(sign, left, self.expression(binding))
-        if strength == 0 and self._accept("?"):
+            left = Binary(sign, left, self.expression(own))
+        if precedence == 0 and self._accept("?"):
             yes = self.expression()
             self._expect(":")
             return Choice(left, yes, self.expression())
@@ -268,9 +270,9 @@ class Parser(Shown):
     def _unary(self) -> Expression:
         token = self._next
         if token.text in ("++", "--"):
-            raise CError(f"{token.text!r} within an expression is not in WGSL", token.line)
+            raise CError(f"{token.text!r} is not supported within an expression", token.line)
         if token.text in ("*", "&"):
-            raise CError("pointers are not in WGSL", token.line)
+            raise CError("pointers are not supported", token.line)
         if token.kind == "sign" and token.text in ("-", "+", "!", "~"):
             self._take()
             return Unary(token.text, self._unary())
@@ -299,12 +301,12 @@ class Parser(Shown):
                 else:
                     found = Field(found, name)
             elif self._is("->"):
-                raise CError("pointers are not in WGSL", line)
+                raise CError("pointers are not supported", line)
             else:
                 return found
 
     def _primary(self) -> Expression:
-        self._refuse()
+        self._check_supported()
         token = self._take()
         if token.kind == "number":
             return _literal(token)
@@ -321,13 +323,13 @@ class Parser(Shown):
             return Cast(kind, self._condition(), token.line)
         if token.kind != "name":
             found_text = repr(token.text) if token.kind else "the end"
-            raise CError(f"an expression is missing before {found_text}", token.line)
+            raise CError(f"expected an expression before {found_text}", token.line)
         name = token.text.removeprefix("std::")
         if self._accept("("):
             arguments = self._arguments()
             if name in TYPES or name in self._letters:
                 if len(arguments) != 1:
-                    raise CError(f"{name} takes one value", token.line)
+                    raise CError(f"{name} takes 1 argument, got {len(arguments)}", token.line)
                 return Cast(TYPES.get(name, name), arguments[0], token.line)
             return Call(name, arguments, token.line)
         return Name(name, token.line)
@@ -348,11 +350,11 @@ class Parser(Shown):
                 continue
             line = self._next.line
             is_constant = False
-            while self._next.text in _LEFT_OUT:
+            while self._next.text in _IGNORED:
                 is_constant |= self._take().text in ("const", "constexpr", "__constant__")
-            self._refuse()
+            self._check_supported()
             if not self._is_type():
-                raise CError("a function or a constant is missing", line)
+                raise CError("expected a function or a constant", line)
             if self._tokens[self._at + 2].text == "(" or self._tokens[self._at + 3].text == "(":
                 found.append(self._function(line))
             else:
@@ -362,7 +364,7 @@ class Parser(Shown):
 
     def _function(self, line: int) -> Function:
         kind = self._type()
-        while self._next.text in _LEFT_OUT:
+        while self._next.text in _IGNORED:
             self._take()
         name = self._name()
         self._expect("(")
@@ -370,11 +372,11 @@ class Parser(Shown):
         while not self._accept(")"):
             if parameters:
                 self._expect(",")
-            while self._next.text in _LEFT_OUT:
+            while self._next.text in _IGNORED:
                 self._take()
-            self._refuse()
+            self._check_supported()
             if not self._is_type():
-                raise CError(f"{self._next.text!r} is no type", self._next.line)
+                raise CError(f"expected a type, got {self._next.text!r}", self._next.line)
             parameters.append((self._type(), self._name()))
         return Function(line, kind, name, tuple(parameters), self._block())
 

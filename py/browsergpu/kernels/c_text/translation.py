@@ -1,4 +1,4 @@
-"""WGSL of users' kernels: unchanged, or translated from C."""
+"""WGSL of custom kernels: unchanged, or translated from C."""
 
 from __future__ import annotations
 
@@ -20,8 +20,18 @@ _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 class Preamble(NamedTuple):
     """A translated preamble.
 
-    It has its WGSL, the kinds of its functions, the WGSL names of its declarations, and the shader
-    files that it needs.
+    Attributes
+    ----------
+    text : str
+        The WGSL.
+    functions : Mapping
+        The functions by name.
+    constants : Mapping
+        The kinds of the constants.
+    renamed : Mapping
+        The WGSL names of the declarations.
+    includes : frozenset of str
+        The shader files that the text needs.
     """
 
     text: str = ""
@@ -31,15 +41,15 @@ class Preamble(NamedTuple):
     includes: frozenset[str] = frozenset()
 
 
-class Translated(NamedTuple):
-    """Statements in WGSL, and the shader files that they need."""
+class Translation(NamedTuple):
+    """WGSL, and the shader files that it needs."""
 
     text: str
     includes: frozenset[str]
 
 
 def is_wgsl(text: str) -> bool:
-    """Whether a text has words that only WGSL has."""
+    """Whether a text contains syntax that only WGSL has."""
     return _OF_WGSL.search(_COMMENT.sub(" ", text)) is not None
 
 
@@ -55,44 +65,34 @@ def check_preamble(text: str, letters: Container[str]) -> None:
         Parser(text, letters).declarations()
 
 
-def translated(
+def translate(
     text: str, values: Mapping[str, str], letters: Mapping[str, str], preamble: Preamble,
     raw: Mapping[str, str],
-) -> Translated:  # fmt: skip
+) -> Translation:  # fmt: skip
     """Translate statements that assign to outputs.
 
     Parameters
     ----------
+    text : str
+        The statements, in WGSL or C.
     values : Mapping
-        Kinds of the available variables.
+        The kinds of the available variables.
     letters : Mapping
-        Kinds of the template types.
+        The kinds of the template types.
+    preamble : Preamble
+        The functions and constants that the statements use.
     raw : Mapping
-        Kinds of the arrays that are indexed.
+        The kinds of the arrays that the statements index.
     """
     if is_wgsl(text):
-        return Translated(_with_names(text, preamble.renamed), preamble.includes)
+        return Translation(_with_names(text, preamble.renamed), preamble.includes)
     scope = Scope(
         {**preamble.constants, **values, "i": "place", **{f"raw {name}": "" for name in raw}},
         dict(raw), letters, dict(preamble.functions), preamble.renamed, set(preamble.includes),
     )  # fmt: skip
     writer = Writer(scope)
     writer.statements(Parser(text, letters).statements())
-    return Translated(writer.text(), frozenset(scope.includes))
-
-
-def expression(
-    text: str, values: Mapping[str, str], letters: Mapping[str, str], preamble: Preamble, kind: str
-) -> Translated:
-    """Translate an expression to the given kind."""
-    if is_wgsl(text):
-        return Translated(_with_names(text, preamble.renamed), preamble.includes)
-    scope = Scope(
-        {**preamble.constants, **values, "i": "place"}, {}, letters, dict(preamble.functions),
-        preamble.renamed, set(preamble.includes),
-    )  # fmt: skip
-    made = Writer(scope).expression(Parser(text, letters).expression(), kind)
-    return Translated(made, frozenset(scope.includes))
+    return Translation(writer.text(), frozenset(scope.includes))
 
 
 _DECLARED = re.compile(
@@ -100,8 +100,8 @@ _DECLARED = re.compile(
 )
 
 
-def preamble_of(text: str, letters: Mapping[str, str], prefix: str) -> Preamble:
-    """Translate a preamble and prefix its names, so that two kernels' names do not clash."""
+def translate_preamble(text: str, letters: Mapping[str, str], prefix: str) -> Preamble:
+    """Translate a preamble. The prefix keeps the names of different kernels apart."""
     if not text.strip():
         return Preamble()
     if is_wgsl(text):

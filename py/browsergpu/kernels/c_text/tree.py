@@ -14,7 +14,7 @@ class CError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """A literal: its WGSL text and its kind. "I" and "F" adapt to the other operand."""
+    """A literal in WGSL. The kinds "I" and "F" adapt to the other operand."""
 
     text: str
     kind: str
@@ -94,8 +94,8 @@ Expression = Number | Name | Unary | Binary | Choice | Cast | Call | Index | Fie
 
 
 @dataclass(frozen=True, slots=True)
-class Declared:
-    """A declared variable: its length if it is an array, and its initial value."""
+class Declarator:
+    """A variable of a declaration. ``length`` is set for arrays."""
 
     name: str
     length: Expression | None
@@ -108,7 +108,7 @@ class Declaration:
 
     line: int
     kind: str
-    variables: tuple[Declared, ...]
+    variables: tuple[Declarator, ...]
     is_constant: bool = False
 
 
@@ -123,8 +123,8 @@ class Assignment:
 
 
 @dataclass(frozen=True, slots=True)
-class Effect:
-    """An expression statement: a call."""
+class ExpressionStatement:
+    """An expression statement, usually a call."""
 
     line: int
     value: Expression
@@ -178,7 +178,7 @@ class Jump:
     value: Expression | None = None
 
 
-Statement = Declaration | Assignment | Effect | Block | If | For | While | Jump
+Statement = Declaration | Assignment | ExpressionStatement | Block | If | For | While | Jump
 
 
 @dataclass(frozen=True, slots=True)

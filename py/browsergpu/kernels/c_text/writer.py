@@ -1,4 +1,4 @@
-"""Writer from a C tree to WGSL, with explicit conversions where C converts implicitly."""
+"""Writer of WGSL from a syntax tree of C. C's implicit conversions become explicit."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from browsergpu.kernels.c_text.tree import (
     CError,
     Choice,
     Declaration,
-    Effect,
     Expression,
+    ExpressionStatement,
     Field,
     For,
     Function,
@@ -31,7 +31,7 @@ from browsergpu.kernels.c_text.tree import (
     While,
 )
 
-#: Kinds and their WGSL types.
+#: The WGSL types of the kinds. A kind is the letter of a computation, see ElementType.computed.
 WGSL = {"f": "f32", "i": "i32", "u": "u32", "b": "bool", "c": "vec2f"}
 #: Order of the kinds in conversions between operands. Literals adapt to the other operand.
 _RANKS = {"b": 0, "I": 1, "i": 2, "u": 3, "F": 4, "f": 5, "c": 6}
@@ -50,8 +50,7 @@ RESERVED = frozenset((
     "typeof", "union", "unless", "unorm", "unsafe", "use", "using", "var", "varying", "virtual",
     "volatile", "where", "with", "writeonly", "yield",
 ))  # fmt: skip
-_COMPARING = ("==", "!=", "<", ">", "<=", ">=")
-_WHOLE = ("%", "<<", ">>", "&", "|", "^")
+_COMPARISONS = ("==", "!=", "<", ">", "<=", ">=")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,9 +69,9 @@ class Scope:
     arrays: dict[str, str] = field(default_factory=dict)
     letters: Mapping[str, str] = field(default_factory=dict)
     functions: dict[str, Function] = field(default_factory=dict)
-    #: Names with another name in WGSL.
+    #: Names that are replaced in WGSL.
     renamed: Mapping[str, str] = field(default_factory=dict)
-    #: Shader files with the functions.
+    #: Shader files with the functions that the text calls.
     includes: set[str] = field(default_factory=set)
 
     def inner(self) -> Scope:
@@ -142,7 +141,7 @@ class Writer(Shown):
             self.declaration(one)
         elif isinstance(one, Assignment):
             self._put(f"{self._assignment(one)};", one.line)
-        elif isinstance(one, Effect):
+        elif isinstance(one, ExpressionStatement):
             value = self._expression(one.value)
             called = value.text if isinstance(one.value, Call) else f"_ = {value.text}"
             self._put(f"{called};", one.line)
@@ -166,9 +165,9 @@ class Writer(Shown):
 
     def _jump(self, one: Jump) -> None:
         if one.word == "return" and not self._result and one.value is not None:
-            raise CError("there is nobody to return a value to; assign to an output", one.line)
+            raise CError("'return' with a value is not supported; assign to an output", one.line)
         if one.word == "return" and not self._result:
-            raise CError("'return' ends no operation here; use if", one.line)
+            raise CError("'return' is not supported here; use if", one.line)
         value = ""
         if one.value is not None:
             value = f" {self._as(self._expression(one.value), self._result)}"
@@ -178,7 +177,7 @@ class Writer(Shown):
         """Write variables, or constants of a preamble."""
         kind = self._scope.kind(one.kind)
         if not kind:
-            raise CError("'void' is the type of no variable", one.line)
+            raise CError("the type of a variable must not be 'void'", one.line)
         for variable in one.variables:
             name = self._scope.renamed.get(variable.name, variable.name)
             if name in RESERVED:
@@ -186,7 +185,9 @@ class Writer(Shown):
                 self._scope.renamed = {**self._scope.renamed, variable.name: name}
             if variable.length is not None:
                 if variable.value is not None:
-                    raise CError("an array is filled after it is declared", one.line)
+                    raise CError(
+                        "array initializers are not supported; assign the elements", one.line
+                    )
                 length = self._expression(variable.length).text
                 self._put(f"var {name}: array<{WGSL[kind]}, {length}>;", one.line)
                 self._scope.arrays[variable.name] = kind
@@ -195,7 +196,7 @@ class Writer(Shown):
             if variable.value is not None:
                 first = f" = {self._as(self._expression(variable.value), kind)}"
             elif word == "const":
-                raise CError(f"{variable.name} has no value", one.line)
+                raise CError(f"the constant {variable.name} needs a value", one.line)
             self._put(f"{word} {name}: {WGSL[kind]}{first};", one.line)
             self._scope.values[variable.name] = kind
             self._scope.arrays.pop(variable.name, None)
@@ -210,7 +211,7 @@ class Writer(Shown):
         if isinstance(one.next, Assignment):
             after = self._assignment(one.next)
         elif one.next is not None:
-            raise CError("the last part of 'for' changes a variable", one.line)
+            raise CError("the last part of 'for' must be an assignment", one.line)
         self._put(f"for (; {condition}; {after})")
         self._block(one.body)
         self._put("}")
@@ -234,7 +235,7 @@ class Writer(Shown):
         if isinstance(one.target, Index) and kind == "b" and self._is_raw(one.target):
             place = target.text.removesuffix(" != 0u)").removeprefix("(")
             if one.sign != "=":
-                raise CError("elements of bool arrays are assigned by '=' alone", one.line)
+                raise CError("elements of bool arrays support only '='", one.line)
             return f"{place} = u32({self._as(value, 'b')})"
         if one.sign == "=":
             return f"{target.text} = {self._as(value, kind)}"
@@ -247,11 +248,6 @@ class Writer(Shown):
 
     def _is_raw(self, one: Index) -> bool:
         return isinstance(one.array, Name) and f"raw {one.array.text}" in self._scope.values
-
-    def expression(self, one: Expression, kind: str = "") -> str:
-        """Write an expression, converted to ``kind`` if it is given."""
-        found = self._expression(one)
-        return self._as(found, kind) if kind else found.text
 
     def _truth(self, one: Expression) -> str:
         return self._as(self._expression(one), "b")
@@ -300,7 +296,7 @@ class Writer(Shown):
         if one.text == "i" and scope.values.get("i") == "place":
             return Text("i32(i)", "i")
         if one.text in scope.arrays:
-            raise CError(f"{one.text} is an array; its elements are {one.text}[...]", one.line)
+            raise CError(f"{one.text} is an array; use its elements, {one.text}[...]", one.line)
         if one.text in functions.CONSTANTS and one.text not in scope.values:
             return Text(functions.CONSTANTS[one.text], "F")
         return Text(scope.renamed.get(one.text, one.text), scope.values.get(one.text, "?"))
@@ -336,8 +332,8 @@ class Writer(Shown):
             return Text(f"{name}({pair})", "c")
         text = f"({self._beside(left, kind)} {sign} {self._beside(right, kind)})"
         if sign == "%" and kind in "fF":
-            raise CError("'%' is of whole numbers; use fmod", 1)
-        return Text(text, "b" if sign in _COMPARING else kind)
+            raise CError("'%' takes integers; use fmod for floats", 1)
+        return Text(text, "b" if sign in _COMPARISONS else kind)
 
     def _beside(self, value: Text, kind: str) -> str:
         """Convert an operand of an operation that is computed in ``kind``."""
@@ -348,7 +344,7 @@ class Writer(Shown):
     def _cast(self, one: Cast) -> Text:
         kind = self._scope.kind(one.kind)
         if kind not in WGSL:
-            raise CError(f"{one.kind!r} is no type to change to", one.line)
+            raise CError(f"cannot cast to {one.kind!r}", one.line)
         value = self._expression(one.operand)
         if value.kind == kind:
             return value
@@ -357,8 +353,8 @@ class Writer(Shown):
 
     def _index(self, one: Index) -> Text:
         if not isinstance(one.array, Name) or one.array.text not in self._scope.arrays:
-            name = one.array.text if isinstance(one.array, Name) else "what is no name"
-            raise CError(f"{name} is no raw parameter and no array", one.line)
+            name = one.array.text if isinstance(one.array, Name) else "this expression"
+            raise CError(f"{name} is not a raw parameter or an array", one.line)
         name, at = one.array.text, self._expression(one.at)
         kind = self._scope.arrays[name]
         place = at.text if at.kind in "uI" and not at.text.startswith("(-") else f"u32({at.text})"
@@ -382,7 +378,9 @@ class Writer(Shown):
             made = scope.functions[one.function]
             if len(arguments) != len(made.parameters):
                 count = len(made.parameters)
-                raise CError(f"{one.function} takes {count} arguments", one.line)
+                raise CError(
+                    f"{one.function} takes {count} arguments, got {len(arguments)}", one.line
+                )
             given = [
                 self._as(value, scope.kind(kind))
                 for value, (kind, _) in zip(arguments, made.parameters, strict=True)

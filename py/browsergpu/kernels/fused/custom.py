@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from browsergpu.core.element_types import ElementType
 from browsergpu.core.places import users_place
 from browsergpu.kernels.c_text import writer
-from browsergpu.kernels.c_text.translation import preamble_of, translated
+from browsergpu.kernels.c_text.translation import translate, translate_preamble
 from browsergpu.kernels.fused.operations import CustomCode, Operation, Types
 from browsergpu.kernels.fused.storage import WGSL
 
@@ -84,9 +84,9 @@ def _custom_code(
 ) -> CustomCode:
     function = f"own{number}"
     letters = {letter: kind.computed for letter, kind in typed.letters.items()}
-    before = preamble_of(preamble, letters, f"{function}_")
+    before = translate_preamble(preamble, letters, f"{function}_")
     kinds = [kind.computed for kind in (*types, *typed.outputs)]
-    made = translated(body, dict(zip((*inputs, *outputs), kinds, strict=True)), letters, before, {})
+    made = translate(body, dict(zip((*inputs, *outputs), kinds, strict=True)), letters, before, {})
     body = made.text
     result = typed.outputs[at].computed
     given = "".join(
