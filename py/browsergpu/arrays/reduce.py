@@ -121,10 +121,10 @@ def reduced_by(x: V, how: Reducer, axes: tuple[int, ...], shape: Shape) -> V:
     The result has the type of the reducer's operation.
     """
     if product(shape) == 0 or all(x.node.shape[axis] == 1 for axis in axes):
-        return cast_to(how.op, strided.reshaped(how.op, x, shape), how.made.result, copy=False)
+        return cast_to(how.op, strided.reshaped(how.op, x, shape), how.overload.result, copy=False)
     x.tracer.device.keep_pace(how.op)
     storage = folded(x.tracer.kernels, how, _values(x.tracer.device, x.node), axes)
-    return x.like(stored(how.made.result, shape, storage))
+    return x.like(stored(how.overload.result, shape, storage))
 
 
 def _nothing(function: str, kind: ElementType) -> Any:

@@ -100,7 +100,7 @@ def _joined(
     kernels: Kernels, how: Reducer, shape: Shape, axes: Axes, parts: Iterator[Values]
 ) -> Storage:
     """Concatenate the results of the parts in new memory."""
-    device, kind = kernels.device, how.made.result
+    device, kind = kernels.device, how.overload.result
     outputs = product(without(shape, axes, keepdims=False))
     whole = Storage(device, device.memory.get_buffer(how.op, kind.device_bytes(outputs)))
     begin = 0
@@ -114,9 +114,9 @@ def _joined(
 
 def _add(kernels: Kernels, how: Reducer, total: Storage, found: Storage, n: int) -> None:
     """Combine ``n`` values of two parts in the memory of the first."""
-    kind = how.made.result
+    kind = how.overload.result
     target, other = (stored(kind, (n,), storage) for storage in (total, found))
-    code = leaf(kind), leaf(kind), operation(how.made.number, 0, 1)
+    code = leaf(kind), leaf(kind), operation(how.overload.number, 0, 1)
     values = Values((n,), code, {0: target, 1: other}, {}, 2)
     kernels.device.recorder.dispatch(*region_write.command(kernels, values, target))
 

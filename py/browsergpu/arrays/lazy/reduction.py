@@ -11,7 +11,7 @@ from browsergpu.arrays.lazy.values import Values, of_node
 from browsergpu.core import shapes
 from browsergpu.core.checks import product
 from browsergpu.core.shapes import Shape
-from browsergpu.kernels.fused.reduction_plan import Extents, Plan, Reducer, planned
+from browsergpu.kernels.fused.reduction_plan import Extents, Plan, Reducer, plan_kernel
 from browsergpu.tensors.device_array import Storage
 
 
@@ -22,7 +22,7 @@ def folded(kernels: Kernels, how: Reducer, values: Values, axes: tuple[int, ...]
     for number, extents in enumerate(steps):
         while True:
             plan, found = _step(kernels, how, values, extents, number == last)
-            values = of_node(stored(how.made.result, (plan.outputs,), found))
+            values = of_node(stored(how.overload.result, (plan.outputs,), found))
             if plan.chunks == 1:
                 break
             extents = (extents[0], plan.chunks, extents[2])
@@ -40,9 +40,9 @@ def _step(
 ) -> tuple[Plan, Storage]:
     code, leaves, words = values.code, values.leaves, values.words
     part = extract(tuple(code), (values.place,))
-    plan = planned(how, values.shape, part.code, part.layout(leaves), extents, is_last)
+    plan = plan_kernel(how, values.shape, part.code, part.layout(leaves), extents, is_last)
     device = kernels.device
-    buffer = device.memory.get_buffer(how.op, how.made.result.device_bytes(plan.outputs))
+    buffer = device.memory.get_buffer(how.op, how.overload.result.device_bytes(plan.outputs))
     storage = Storage(device, buffer)
     try:
         device.recorder.dispatch(

@@ -36,17 +36,17 @@ class Reducer:
     ----------
     op
         The name of the function, for error messages.
-    made
+    overload
         The overload for two elements.
-    nothing
+    identity
         The words of the identity element.
     scale
         The word of a float that multiplies sums, or an empty tuple.
     """
 
     op: str
-    made: Overload
-    nothing: tuple[int, ...]
+    overload: Overload
+    identity: tuple[int, ...]
     scale: tuple[int, ...] = ()
 
 
@@ -75,7 +75,7 @@ class Plan(NamedTuple):
 
 
 @lru_cache(maxsize=1024)
-def planned(
+def plan_kernel(
     how: Reducer,
     shape: Shape,
     code: tuple[int, ...],
@@ -106,8 +106,10 @@ def planned(
     part, division = _cut(*extents, threads)
     rank, by_fours, modes, words = layout(shape, places)
     scale = how.scale if is_last and part.chunks == 1 else ()
-    kernel = reduction(code, modes, rank, by_fours, how.made.number, division, bool(scale), threads)
-    parameters = (product(shape), *part.fields, *how.nothing, *scale, *words)
+    kernel = reduction(
+        code, modes, rank, by_fours, how.overload.number, division, bool(scale), threads
+    )
+    parameters = (product(shape), *part.fields, *how.identity, *scale, *words)
     return Plan(kernel, fold(part.workgroups), part.outputs, part.chunks, parameters)
 
 
@@ -146,9 +148,9 @@ def reduce(
     while True:
         shape = (outer * length * inner,)
         place, cut = (shape, None, 0), (outer, length, inner)
-        plan = planned(how, shape, (leaf(kind),), (place,), cut, True, threads)
+        plan = plan_kernel(how, shape, (leaf(kind),), (place,), cut, True, threads)
         is_last = plan.chunks == 1
-        kind = how.made.result
+        kind = how.overload.result
         target = y if is_last else build.temporary(kind.device_bytes(plan.outputs))
         build.generated(plan.kernel, plan.grid, (source, target), *plan.words)
         if source != x:
