@@ -30,7 +30,11 @@ def cluster(
     environment: dict[str, str], tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[LocalCluster]:
     """Two workers, which share the GPU."""
-    patient = {"distributed.comm.timeouts.connect": "120s"}
+    patient = {
+        "distributed.comm.timeouts.connect": "120s",
+        # So long after a worker's death, Dask gives it up if it is just restarting once more.
+        "distributed.deploy.lost-worker-timeout": "1h",
+    }
     with (
         config.set(patient),
         LocalCluster(
