@@ -15,7 +15,7 @@ from browsergpu.kernels.elements import cast, fill, philox, strided
 from browsergpu.kernels.fourier import fft
 from browsergpu.kernels.linalg import cholesky, jacobi, lu, matrices, pivots, qr
 from browsergpu.kernels.matmul import gemm_f16, gemm_facts, gemm_high
-from browsergpu.kernels.networks import adam, attention_facts, embedding, images
+from browsergpu.kernels.networks import attention_facts, embedding, images
 from browsergpu.kernels.ordering import arg_reduce, compact, scan, search, segment_sum, sort
 from browsergpu.kernels.reductions import batch_norm, moments, rows
 
@@ -44,7 +44,6 @@ FAMILIES: tuple[KernelFamily, ...] = tuple(
         embedding,
         batch_norm,
         pool,
-        adam,
         images,
         fft,
         philox,

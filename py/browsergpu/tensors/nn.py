@@ -329,7 +329,7 @@ def adam(
     grad: View,
     m: View,
     v: View,
-    factors: tuple[float, ...],
+    factors: tuple[int, ...],
 ) -> None:
     """Update param, m and v in place by one step of Adam.
 
