@@ -10,6 +10,13 @@ from typing import Any
 _open: dict[bool, Any] = {}
 
 
+def close_without_immediates() -> None:
+    """Close the backend that some test files share beside the usual one."""
+    other = _open.pop(False, None)
+    if other is not None:
+        other.close()
+
+
 @contextmanager
 def shared_backend(*, immediates: bool = True) -> Iterator[Any]:
     """An initialised WasmBackend that nothing is left in but compiled kernels."""

@@ -7,14 +7,17 @@ from typing import Any
 
 import pytest
 
+from inside.shared import close_without_immediates
+
 pytestmark = pytest.mark.kernels("worker", "main")
 
 
 @pytest.fixture
 def device(backend: Any) -> Iterator[Any]:
-    """The device, which afterwards has forgotten what it was tuned to."""
+    """The only open device, which afterwards has forgotten what it was tuned to."""
     from browsergpu import forget_tuning
 
+    close_without_immediates()
     yield backend.device
     forget_tuning(backend)
 
