@@ -95,7 +95,8 @@ if _TYPE_CHECKING:  # the names of _MODULES and _LATER, which a test compares
     from browsergpu.api.executor import BatchNormTraining, KernelExecutor, PipelineStats
     from browsergpu.api.tensor_backend.backend import TensorBackend
     from browsergpu.api.tensor_backend.handles import TensorHandle, TensorMeta
-    from browsergpu.api.wasm_backend.backend import ComputeBackend, WasmBackend
+    from browsergpu.api.wasm_backend.backend import WasmBackend
+    from browsergpu.api.wasm_backend.buffers import ComputeBackend
     from browsergpu.compat.cupy.cuda import get_default_memory_pool, get_default_pinned_memory_pool
     from browsergpu.compat.cupy.names import asnumpy, fuse, get_array_module
     from browsergpu.functions.custom.elementwise_kernel import ElementwiseKernel, kernel
@@ -140,7 +141,7 @@ _LATER = {
     "TensorBackend": "api.tensor_backend.backend",
     "TensorHandle": "api.tensor_backend.handles",
     "TensorMeta": "api.tensor_backend.handles",
-    "ComputeBackend": "api.wasm_backend.backend",
+    "ComputeBackend": "api.wasm_backend.buffers",
     "WasmBackend": "api.wasm_backend.backend",
     "get_default_memory_pool": "compat.cupy.cuda",
     "get_default_pinned_memory_pool": "compat.cupy.cuda",

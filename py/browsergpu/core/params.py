@@ -5,6 +5,7 @@ Fields are 32-bit scalars only, so the struct has no padding and every field is 
 
 from __future__ import annotations
 
+import struct
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -14,6 +15,12 @@ from browsergpu.core.errors import Unsupported
 #: Minimum and maximum of each integer type.
 _BOUNDS = {"u32": (0, 2**32 - 1), "i32": (-(2**31), 2**31 - 1)}
 _FORMATS = {"u32": "I", "i32": "i", "f32": "f"}
+
+
+def float_word(value: float) -> int:
+    """Return the bits of a number as float32."""
+    (word,) = struct.unpack("<I", struct.pack("<f", value))
+    return int(word)
 
 
 @dataclass(frozen=True)

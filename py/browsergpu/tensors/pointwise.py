@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 from browsergpu.core.dtypes import DType
-from browsergpu.core.element_types import FLOAT32, TYPES, ElementType
+from browsergpu.core.element_types import FLOAT32, TYPES
 from browsergpu.core.shapes import Shape
-from browsergpu.core.showing import Shown
 from browsergpu.device.device import Device
+from browsergpu.gpu.memory import Allocation
 from browsergpu.gpu.program import Slot
 from browsergpu.kernels.base.build import Build
 from browsergpu.kernels.elements.cast import cast
 from browsergpu.kernels.elements.fill import fill_words
 from browsergpu.kernels.elements.strided import gather
 from browsergpu.kernels.fused.elementwise import compute
-from browsergpu.kernels.fused.operations import cast as cast_of
-from browsergpu.kernels.fused.operations import resolved
-from browsergpu.kernels.fused.source import leaf, operation
-from browsergpu.kernels.fused.source import number as number_entry
+from browsergpu.kernels.fused.trace_builder import TraceBuilder
 from browsergpu.tensors.staging import Operand, Staging, launch, of_operands, of_views, packed
 from browsergpu.tensors.view import View
 
@@ -39,7 +37,16 @@ def unary(device: Device, op: str, function: str, x: View, y: View) -> None:
 def with_number(device: Device, op: str, x: View, number: int, y: View, *, reverse: bool) -> None:
     """y = x op s, or s op x where ``reverse``, of as many elements, of which there are some; y may
     be x. x and y are floats, ``number`` the bits of s as float32; or all are whole numbers."""
-    launch(device, op, _with_number, (x, y), op, reverse, _is_part(y), late=(number,))
+    launch(
+        device,
+        op,
+        _with_number,
+        (x, y),
+        op,
+        reverse,
+        is_part(y.buffer, y.dtype, y.size),
+        late=(number,),
+    )
 
 
 def binary(device: Device, op: str, function: str, a: View, b: View, y: View) -> None:
@@ -51,9 +58,12 @@ def binary(device: Device, op: str, function: str, a: View, b: View, y: View) ->
 
 
 def _is_part(y: View) -> bool:
-    """Return whether a kernel that writes fours would write behind y into memory in use."""
-    size = y.size
-    return size % 4 != 0 and y.buffer.nbytes > -(-y.dtype.device_bytes(size) // 4) * 4
+    return is_part(y.buffer, y.dtype, y.size)
+
+
+def is_part(buffer: Allocation, dtype: DType, n: int) -> bool:
+    """Return whether a kernel that writes fours would write behind n elements into used memory."""
+    return n % 4 != 0 and buffer.nbytes > -(-dtype.device_bytes(n) // 4) * 4
 
 
 def assign(device: Device, op: str, x: View, y: View) -> None:
@@ -75,25 +85,36 @@ def permute(device: Device, op: str, x: View, order: tuple[int, ...], y: View) -
 
 @of_views
 def _unary(build: Build, x: Operand, y: Operand, function: str, in_part: bool) -> None:
-    trace = _Trace()
-    trace.apply(function, trace.read(x))
-    trace.compute(build, y, in_part=in_part)
+    _apply(build, function, (x,), y, in_part)
+
+
+@of_views
+def _binary(build: Build, a: Operand, b: Operand, y: Operand, function: str, in_part: bool) -> None:
+    _apply(build, function, (a, b), y, in_part)
 
 
 def unary_floats(build: Build, x: Slot, y: Slot, function: str, n: int, in_part: bool) -> None:
     """Add f(x) of the first n float32 of a buffer. y may be x."""
-    trace = _Trace()
-    trace.apply(function, trace.read(Operand(x, DType.F32, (n,))))
-    trace.compute(build, Operand(y, DType.F32, (n,)), in_part=in_part)
+    _apply(build, function, (_floats(x, n),), _floats(y, n), in_part)
 
 
 def binary_floats(
     build: Build, a: Slot, b: Slot, y: Slot, function: str, n: int, in_part: bool
 ) -> None:
     """Add f(a, b) of the first n float32 of two buffers. y may be a or b."""
+    _apply(build, function, (_floats(a, n), _floats(b, n)), _floats(y, n), in_part)
+
+
+def _floats(slot: Slot, n: int) -> Operand:
+    return Operand(slot, DType.F32, (n,))
+
+
+def _apply(
+    build: Build, function: str, operands: Iterable[Operand], y: Operand, in_part: bool
+) -> None:
     trace = _Trace()
-    trace.apply(function, *(trace.read(Operand(x, DType.F32, (n,))) for x in (a, b)))
-    trace.compute(build, Operand(y, DType.F32, (n,)), in_part=in_part)
+    trace.call(function, *map(trace.read, operands))
+    trace.compute(build, y, in_part=in_part)
 
 
 @of_views
@@ -102,54 +123,30 @@ def _with_number(
 ) -> None:
     trace = _Trace()
     at = trace.read(x)
-    kind = trace.kinds[at]
-    number = trace.add(kind, number_entry(kind))
-    trace.apply(op, *((number, at) if reverse else (at, number)))
+    number = trace.number(trace.kinds[at])
+    trace.call(op, *((number, at) if reverse else (at, number)))
     trace.compute(build, y, in_part=in_part, open=True)
 
 
-@of_views
-def _binary(build: Build, a: Operand, b: Operand, y: Operand, function: str, in_part: bool) -> None:
-    trace = _Trace()
-    trace.apply(function, trace.read(a), trace.read(b))
-    trace.compute(build, y, in_part=in_part)
-
-
-class _Trace(Shown):
-    """A trace of elementwise operations on operands. Floats are computed as float32."""
+class _Trace(TraceBuilder):
+    """A trace of operations on operands. Floats are computed as float32."""
 
     def __init__(self) -> None:
-        self.code: list[int] = []
-        self.kinds: list[ElementType] = []
+        super().__init__()
         self._read: list[Operand] = []
         self._places: dict[Operand, int] = {}
 
-    def add(self, kind: ElementType, entry: int) -> int:
-        """Append an entry, and return its place."""
-        self.code.append(entry)
-        self.kinds.append(kind)
-        return len(self.code) - 1
-
     def read(self, x: Operand) -> int:
         """Append an operand's elements unless they are there already, and return their place."""
-        if x in self._places:
-            return self._places[x]
-        kind = KINDS[x.dtype]
-        self._read.append(x)
-        at = self.add(kind, leaf(kind))
-        self._places[x] = self._cast(at, FLOAT32) if x.dtype.is_float else at
+        if x not in self._places:
+            self._read.append(x)
+            at = self.array(KINDS[x.dtype])
+            self._places[x] = self.cast(at, FLOAT32) if x.dtype.is_float else at
         return self._places[x]
 
-    def apply(self, function: str, *places: int) -> None:
-        """Append an operation on one or two places."""
-        kinds = tuple(self.kinds[place] for place in places)
-        made = resolved(_OPERATIONS.get(function, function), kinds)
-        self.add(made.result, operation(made.number, *places))
-
-    def _cast(self, at: int, kind: ElementType) -> int:
-        if self.kinds[at] is kind:
-            return at
-        return self.add(kind, operation(cast_of(self.kinds[at], kind).number, at))
+    def call(self, function: str, *places: int) -> None:
+        """Append a function by the name that the interfaces use."""
+        self.apply(_OPERATIONS.get(function, function), *places)
 
     @staticmethod
     def _copied(build: Build, x: Operand) -> Operand:
@@ -165,7 +162,7 @@ class _Trace(Shown):
 
         With ``in_part``, memory behind y stays as it is.
         """
-        self._cast(len(self.code) - 1, KINDS[y.dtype])
+        self.cast(len(self.code) - 1, KINDS[y.dtype])
         staging = Staging(build)
         is_in_place = all(x.slot != y.slot or _is_same(x, y) for x in self._read)
         target = y.slot if is_in_place else staging.write(y, *self._read, dtype=y.dtype)

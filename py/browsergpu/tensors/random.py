@@ -10,13 +10,12 @@ all known GPUs: the only float arithmetic is scale × number + shift.
 
 from __future__ import annotations
 
-from struct import pack, unpack
-
 import numpy as np
 
 from browsergpu.core import checks
 from browsergpu.core.dtypes import DType
 from browsergpu.core.errors import InvalidArgument
+from browsergpu.core.params import float_word
 from browsergpu.device.device import Device
 from browsergpu.kernels.base.build import Build
 from browsergpu.kernels.elements.philox import draw
@@ -57,7 +56,7 @@ def uniform(
             op, "high", high, f"a number not below low, {low}, and within float32's range of it"
         )
     last = max(least, np.nextafter(most, np.float32(-np.inf)))
-    bounds = (_bits(float(bound)) for bound in (least, span, last))
+    bounds = (float_word(float(bound)) for bound in (least, span, last))
     return _draw(device, op, "uniform", y, key, counter, *bounds)
 
 
@@ -82,7 +81,7 @@ def normal(
     Raises InvalidArgument if scale < 0 or a parameter is not finite as float32.
     """
     shift, factor = checks.real(op, "mean", mean), small_number(op, "scale", scale)
-    return _draw(device, op, "normal", y, key, counter, _bits(shift), _bits(factor), 0)
+    return _draw(device, op, "normal", y, key, counter, float_word(shift), float_word(factor), 0)
 
 
 def exponential(
@@ -93,7 +92,7 @@ def exponential(
     Raises InvalidArgument if scale < 0 or not finite as float32.
     """
     factor = small_number(op, "scale", scale)
-    return _draw(device, op, "exponential", y, key, counter, 0, _bits(factor), 0)
+    return _draw(device, op, "exponential", y, key, counter, 0, float_word(factor), 0)
 
 
 def place(key: int, counter: int) -> tuple[int, ...]:
@@ -117,9 +116,3 @@ def _fill(build: Build, y: Operand, distribution: str) -> None:
     kind = y.dtype.computed_as if distribution in ("words", "integers") else DType.F32
     draw(build, staging.write(y, dtype=kind), distribution, y.size)
     staging.deliver()
-
-
-def _bits(value: float) -> int:
-    """Return the bits of a float32."""
-    (word,) = unpack("<I", pack("<f", value))
-    return int(word)

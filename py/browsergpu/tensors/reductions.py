@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 from math import inf, nan
-from struct import pack, unpack
 from typing import Any
 
 from browsergpu.core import checks
@@ -13,6 +12,7 @@ from browsergpu.core.dtypes import DType
 from browsergpu.core.element_types import FLOAT32, ElementType
 from browsergpu.core.enums import ReduceOp
 from browsergpu.core.errors import InvalidArgument
+from browsergpu.core.params import float_word
 from browsergpu.core.remembered import remembered
 from browsergpu.device.device import Device
 from browsergpu.gpu.program import Slot
@@ -66,8 +66,8 @@ def plan_reduce(op: Any, shape: Any, axis: Any) -> ReducePlan:
             f"have elements along axis {axis}",
             f"{kind} of nothing is undefined.",
         )
-    extents_of_axis = (outer, length, inner)
-    return ReducePlan(kind.value, outer * length * inner, outer * inner, extents_of_axis)
+    around = (outer, length, inner)
+    return ReducePlan(kind.value, checks.product(around), outer * inner, around)
 
 
 def reduce(device: Device, op: str, function: str, x: View, y: View, steps: Steps) -> None:
@@ -134,14 +134,9 @@ def fold(
 @lru_cache(maxsize=1024)
 def _reducer(function: str, kind: ElementType, length: int) -> Reducer:
     operation, identity = _OPERATIONS[function]
-    nothing = _word(identity) if kind is FLOAT32 else int(identity)
-    scale = (_word(1 / length),) if length > 1 else ()
+    nothing = float_word(identity) if kind is FLOAT32 else int(identity)
+    scale = (float_word(1 / length),) if length > 1 else ()
     return Reducer("reduce", resolved(operation, (kind, kind)), (nothing,), scale)
-
-
-def _word(number: float) -> int:
-    (word,) = unpack("<I", pack("<f", number))
-    return int(word)
 
 
 @of_operands

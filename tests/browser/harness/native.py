@@ -6,11 +6,13 @@
 from __future__ import annotations
 
 import asyncio
+import atexit
 import os
 import sys
 from collections.abc import Coroutine, Generator, Iterable
 from functools import wraps
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from types import FunctionType, ModuleType
 from typing import Any
 
@@ -38,6 +40,7 @@ def prepare() -> None:
     pyodide, ffi = ModuleType("pyodide"), ModuleType("pyodide.ffi")
     ffi.__dict__["run_sync"] = lambda coroutine: block_on(_in_a_task(coroutine), "test")
     sys.modules |= {"pyodide": pyodide, "pyodide.ffi": ffi}
+    _keep_settings_apart()
     _watch_turns()
 
 
@@ -51,6 +54,15 @@ def _zero_by_loops() -> None:
     from browsergpu.gpu.native import engine
 
     engine.TOGGLES_OFF.append("use_vulkan_zero_initialize_workgroup_memory_extension")
+
+
+def _keep_settings_apart() -> None:
+    """Keep tuning results away from other processes of the tests, and from the user's."""
+    from browsergpu.gpu.native import settings
+
+    folder = TemporaryDirectory(prefix="browsergpu-tests-")
+    atexit.register(folder.cleanup)
+    settings._folder = lambda: Path(folder.name)
 
 
 def _watch_turns() -> None:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from struct import pack, unpack
-
 from browsergpu.core.grids import blocks, fold
-from browsergpu.core.params import params
+from browsergpu.core.params import float_word, params
 from browsergpu.gpu.program import Grid, Slot
 from browsergpu.kernels.base.build import Build
 from browsergpu.kernels.base.family import (
@@ -17,9 +15,8 @@ from browsergpu.kernels.base.family import (
 
 def fill(build: Build, y: Slot, value: float, n: int) -> None:
     """Write a float32 to the first n elements of y. n may be 0."""
-    (bits,) = unpack("<I", pack("<f", value))
     if n > 0:
-        build.dispatch("fill", "", _fill_grid(build, n), (y,), n, bits)
+        build.dispatch("fill", "", _fill_grid(build, n), (y,), n, float_word(value))
 
 
 def fill_words(build: Build, y: Slot, n: int) -> None:

@@ -61,10 +61,8 @@ def assignment(
         body.line(storage.write_four(kind, "y", "to", value))
         words = storage.FOUR[kind.bits]
     else:
-        is_element = [f"4u * i + {n}u < params.n" for n in (1, 2, 3)]
-        inside = ["", *([""] * 3 if by_fours else is_element)]
-        body.line(storage.write_each(kind, "y", "to", value, inside))
-        words = "u32" if kind.bits >= storage.WORD else "atomic<u32>"
+        body.line(storage.write_each(kind, "y", "to", value, storage.existing(by_fours)))
+        words = storage.words_of_each(kind)
     if twice:
         body.line(storage.write_four(kind, f"y{place}", "i", value))
     kernel = body.kernel(each_four(body, threads), named="assign", words=words, results_too=twice)

@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from browsergpu.kernels.fused import storage
+from browsergpu.kernels.fused.shared_grid import for_each
 from browsergpu.kernels.fused.source import (
     IN_FOURS,
     MOST_KERNELS,
@@ -85,8 +86,7 @@ class _Piece(Body):
         if self._piece.in_fours:
             self.line(storage.write_four(kind, "y", "to", value))
         else:
-            is_element = [f"4u * i + {lane}u < {n}" for lane in (1, 2, 3)]
-            inside = ["", *([""] * 3 if self._by_fours else is_element)]
+            inside = storage.existing(self._by_fours, n)
             self.line(storage.write_each(kind, "y", "to", value, inside))
         return f"{begin}\n  {self.text()}"
 
@@ -115,14 +115,14 @@ class _Pieces(Body):
         kind = result_of(self._trace[-1])
         words = storage.FOUR[kind.bits]
         if self._into not in IN_FOURS:
-            words = "u32" if kind.bits >= storage.WORD else "atomic<u32>"
+            words = storage.words_of_each(kind)
         return self.kernel(
             f"""\
 @compute @workgroup_size({THREADS})
 fn main(@builtin(local_invocation_index) lane: u32, @builtin(workgroup_id) id: vec3u,
         @builtin(num_workgroups) groups: vec3u) {{
   let group = id.y * groups.x + id.x;
-  {_of_each(texts, firsts)}
+  {for_each(texts, firsts)}
 }}
 """,
             named="join",
@@ -132,18 +132,3 @@ fn main(@builtin(local_invocation_index) lane: u32, @builtin(workgroup_id) id: v
     def _bound(self, words_of_one: str, results_too: bool) -> list[Binding]:
         read = [binding for piece in self._pieces for binding in piece.bound()]
         return [*read, ("y", words_of_one, True)]
-
-
-def _of_each(texts: Sequence[str], firsts: Sequence[str]) -> str:
-    """Return statements by which the workgroups of each piece execute its text.
-
-    ``firsts`` are the first workgroups of all pieces but the first.
-    """
-    begins = ["0u", *firsts]
-    found = ""
-    for at, (text, begin) in enumerate(zip(texts, begins, strict=True)):
-        is_last = at + 1 == len(texts)
-        found += "" if is_last else f"if (group < {begins[at + 1]}) "
-        thread = f"let at = (group - {begin}) * {THREADS}u + lane;"
-        found += f"{{\n  {thread}\n  {text}\n  }}" + ("" if is_last else " else ")
-    return found

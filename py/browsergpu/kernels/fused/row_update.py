@@ -10,6 +10,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from browsergpu.kernels.fused import storage
+from browsergpu.kernels.fused.shared_grid import for_each
 from browsergpu.kernels.fused.source import (
     IN_FOURS,
     MOST_KERNELS,
@@ -196,9 +197,9 @@ fn main(@builtin(local_invocation_index) lane: u32, @builtin(workgroup_id) id: v
   let group = id.y * groups.x + id.x;
   var four: u32;
   {self._declarations()}
-  {_of_each(read, firsts)}
+  {for_each(read, firsts)}
   {self.text()}
-  {_of_each([row.stores() for row in self._rows], firsts, is_read=False)}
+  {for_each([row.stores() for row in self._rows], firsts, places=False)}
 }}
 """)
 
@@ -233,19 +234,3 @@ fn main(@builtin(local_invocation_index) lane: u32, @builtin(workgroup_id) id: v
 def _shared(number: int) -> str:
     """Return the name of a buffer that all rows share."""
     return f"s{number}"
-
-
-def _of_each(texts: Sequence[str], firsts: Sequence[str], *, is_read: bool = True) -> str:
-    """Return statements by which the workgroups of each row execute its text.
-
-    ``firsts`` are the first workgroups of all rows but the first.
-    """
-    begins = ["0u", *firsts]
-    found = ""
-    for at, (text, begin) in enumerate(zip(texts, begins, strict=True)):
-        if at + 1 < len(texts):
-            found += f"if (group < {begins[at + 1]}) "
-        thread = f"let at = (group - {begin}) * {THREADS}u + lane;\n  " if is_read else ""
-        found += f"{{\n  {thread}{text}\n  }}"
-        found += " else " if at + 1 < len(texts) else ""
-    return found

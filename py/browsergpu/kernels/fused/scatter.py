@@ -49,12 +49,15 @@ def scatter_source(
     body.values()
     inside = [
         " && ".join(
-            [*(f"v{one}.{lane}" for one in conditions), *there, f"v{at}.{lane} != {NOWHERE}u"]
+            filter(
+                None,
+                [*(f"v{one}.{lane}" for one in conditions), exists, f"v{at}.{lane} != {NOWHERE}u"],
+            )
         )
-        for lane, there in zip(_LANES, _are_there(by_fours), strict=True)
+        for lane, exists in zip(_LANES, storage.existing(by_fours), strict=True)
     ]
     body.line(storage.write_each(kind, "y", f"v{at}", f"v{value}", inside))
-    words = "u32" if kind.bits >= storage.WORD else "atomic<u32>"
+    words = storage.words_of_each(kind)
     return body.kernel(each_four(body), named="scatter", words=words)
 
 
@@ -77,13 +80,8 @@ def claim_source(
     body.coordinates()
     body.values()
     body.line("let part = (arrayLength(&y) + groups.z - 1u) / groups.z;")
-    for n, (lane, there) in enumerate(zip(_LANES, _are_there(by_fours), strict=True)):
+    for n, (lane, exists) in enumerate(zip(_LANES, storage.existing(by_fours), strict=True)):
         at = f"u32(v{place}.{lane})"
-        inside = " && ".join([*there, f"{at} - id.z * part < part"])
+        inside = " && ".join(filter(None, [exists, f"{at} - id.z * part < part"]))
         body.line(f"if ({inside}) {{ atomicMax(&y[{at}], 4u * i + {n + 1}u); }}")
     return body.kernel(each_four(body), named="claim", words="atomic<u32>")
-
-
-def _are_there(by_fours: bool) -> list[list[str]]:
-    """Return the conditions under which each of four elements exists. The first always exists."""
-    return [[] if by_fours or not n else [f"4u * i + {n}u < params.n"] for n in range(4)]

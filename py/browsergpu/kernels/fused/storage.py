@@ -87,6 +87,16 @@ def write_four(kind: ElementType, name: str, at: str, value: str) -> str:
     return f"{name}[{at}] = {packed};"
 
 
+def words_of_each(kind: ElementType) -> str:
+    """Return the type of a binding's words that :func:`write_each` writes."""
+    return "u32" if kind.bits >= WORD else "atomic<u32>"
+
+
+def existing(by_fours: bool, n: str = "params.n") -> list[str]:
+    """Return the conditions under which each of four elements exists. Empty means always."""
+    return ["" if by_fours or not lane else f"4u * i + {lane}u < {n}" for lane in range(4)]
+
+
 def write_each(kind: ElementType, name: str, at: str, value: str, inside: Sequence[str]) -> str:
     """Return statements that write elements at four indices of a binding of words.
 

@@ -11,9 +11,9 @@ from browsergpu.core.grids import fold
 from browsergpu.gpu.program import Slot
 from browsergpu.kernels.base.build import Build
 from browsergpu.kernels.fused.layout import layout, workgroups
-from browsergpu.kernels.fused.operations import resolved
 from browsergpu.kernels.fused.row_update import RowLayout, Rule, row_update
-from browsergpu.kernels.fused.source import WHOLE, leaf, number, operation
+from browsergpu.kernels.fused.source import WHOLE
+from browsergpu.kernels.fused.trace_builder import TraceBuilder
 
 
 def adam(build: Build, param: Slot, grad: Slot, m: Slot, v: Slot, n: int) -> None:
@@ -45,20 +45,12 @@ def factors(*, lr: float, beta1: float, beta2: float, eps: float, step: int) -> 
 @cache
 def _rule() -> Rule:
     """Return one step of Adam (https://arxiv.org/abs/1412.6980, algorithm 1)."""
-    trace: list[int] = []
-
-    def add(entry: int) -> int:
-        trace.append(entry)
-        return len(trace) - 1
-
-    def apply(name: str, *places: int) -> int:
-        overload = resolved(name, (FLOAT32,) * len(places))
-        return add(operation(overload.number, *places))
-
-    param, grad, m, v = (add(leaf(FLOAT32)) for _ in range(4))
+    trace = TraceBuilder()
+    param, grad, m, v = (trace.array(FLOAT32) for _ in range(4))
     lr, beta1, beta2, rest1, rest2, eps, correction1, correction2 = (
-        add(number(FLOAT32)) for _ in range(8)
+        trace.number(FLOAT32) for _ in range(8)
     )
+    apply = trace.apply
     first = apply("add", apply("multiply", beta1, m), apply("multiply", rest1, grad))
     square = apply("multiply", apply("multiply", rest2, grad), grad)
     second = apply("add", apply("multiply", beta2, v), square)
@@ -67,7 +59,7 @@ def _rule() -> Rule:
     change = apply("divide", rate, apply("add", root, eps))
     changed = apply("subtract", param, change)
     return Rule(
-        trace=tuple(trace),
+        trace=tuple(trace.code),
         results=(changed, first, second),
         leaves=(param, grad, m, v),
         operands=(0, 1, 2, 3),

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from struct import pack, unpack
-
 from browsergpu.core.dtypes import DType
 from browsergpu.core.grids import blocks, fold
-from browsergpu.core.params import params
+from browsergpu.core.params import float_word, params
 from browsergpu.gpu.program import Slot
 from browsergpu.kernels.base.build import Build
 from browsergpu.kernels.base.family import Kernel, KernelFamily, bindings
 
 _THREADS = 256
 #: The words of a row whose index is out of range, by dtype; 0 for integers.
-MISSING = {DType.F32: unpack("<I", pack("<f", float("nan")))[0], DType.F16: 0x7E007E00}
+MISSING = {DType.F32: float_word(float("nan")), DType.F16: 0x7E007E00}
 
 
 def look_up(

@@ -28,8 +28,7 @@ from browsergpu.kernels.base.family import (
     bindings,
 )
 from browsergpu.kernels.fused.elementwise import compute
-from browsergpu.kernels.fused.operations import resolved
-from browsergpu.kernels.fused.source import leaf, operation
+from browsergpu.kernels.fused.trace_builder import TraceBuilder
 from browsergpu.kernels.reductions.moments import chunk_moments
 
 _THREADS = 256
@@ -171,8 +170,9 @@ def _long_layer_norm(
 @cache
 def _sum() -> tuple[int, ...]:
     """Return the trace of a sum of two arrays."""
-    of_floats = leaf(FLOAT32)
-    return of_floats, of_floats, operation(resolved("add", (FLOAT32, FLOAT32)).number, 0, 1)
+    trace = TraceBuilder()
+    trace.apply("add", trace.array(FLOAT32), trace.array(FLOAT32))
+    return tuple(trace.code)
 
 
 def cross_entropy(
