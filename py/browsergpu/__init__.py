@@ -99,6 +99,7 @@ if _TYPE_CHECKING:  # the names of _MODULES and _LATER, which a test compares
     from browsergpu.api.wasm_backend.buffers import ComputeBackend
     from browsergpu.compat.cupy.cuda import get_default_memory_pool, get_default_pinned_memory_pool
     from browsergpu.compat.cupy.names import asnumpy, fuse, get_array_module
+    from browsergpu.compiled.jit import jit
     from browsergpu.functions.custom.elementwise_kernel import ElementwiseKernel, kernel
     from browsergpu.functions.custom.raw_kernel import RawKernel
     from browsergpu.functions.custom.reduction_kernel import ReductionKernel
@@ -152,6 +153,7 @@ _LATER = {
     "kernel": "functions.custom.elementwise_kernel",
     "RawKernel": "functions.custom.raw_kernel",
     "ReductionKernel": "functions.custom.reduction_kernel",
+    "jit": "compiled.jit",
     "download": "tools.downloading",
     "BackendGroup": "tools.group",
     "Policy": "tools.group",
@@ -332,6 +334,7 @@ __all__ = [
     "isinf",
     "isnan",
     "jvp",
+    "jit",
     "kernel",
     "less",
     "less_equal",

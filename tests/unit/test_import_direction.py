@@ -28,6 +28,7 @@ ROOMS = (
     "autograd",
     "compat",
     "networks",
+    "compiled",
     "api",
     "tools",
     "dask",

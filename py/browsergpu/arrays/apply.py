@@ -20,6 +20,7 @@ from browsergpu.arrays.numbers import (
     words_of,
 )
 from browsergpu.arrays.pending_upload import on_host, pending_upload
+from browsergpu.arrays.traced_number import is_traced
 from browsergpu.arrays.upload import on_host as host_data
 from browsergpu.arrays.upload import uploaded
 from browsergpu.arrays.value import Value
@@ -188,6 +189,9 @@ def _beside_another(op: str, array: V, other: Any, is_left: bool) -> Any:
     else:
         if _compares_float(op, node.kind, other):
             return _beside_float(op, array, float(other), is_left)
+        if is_traced(other):
+            found = other.beside(array, beside_number(node.kind, other.__class__))
+            return binary(op, array, found) if is_left else binary(op, found, array)
         number = python_number(other)
         if number is not None:
             own = beside_number(node.kind, type(number))
@@ -230,6 +234,8 @@ def apply(op: str, like: V, *operands: Any) -> V:
     nodes = [x.node for x in operands if isinstance(x, Value) and x.tracer is tracer]
     if len(nodes) == len(operands):
         return _of_nodes(op, like, nodes)
+    if any(map(is_traced, operands)):
+        return apply(op, like, *_traced_as_arrays(op, like, operands))
     arrays = [x for x in operands if isinstance(x, Value)]
     if any(x.tracer is not tracer for x in arrays):
         like, *arrays = on_one_device(op, like, *arrays)
@@ -255,6 +261,20 @@ def apply(op: str, like: V, *operands: Any) -> V:
         for x, number, scalar in zip(operands, numbers, scalars, strict=True)
     ]
     return recorded(op, like, resolve(op, tuple(kinds)), values, kinds)
+
+
+def _traced_as_arrays(op: str, like: Value, operands: Sequence[Any]) -> list[Any]:
+    """Return operands with an array for each number of a compiled function's arguments."""
+    typed = operands[1:] if op == "where" else operands
+    kinds = [x.node.kind for x in typed if isinstance(x, Value)]
+    kinds += [scalar[0] for x in typed if (scalar := typed_number(x)) is not None]
+    common = reduce(promoted, kinds) if kinds else None
+    return [
+        x.beside(like, DEFAULTS[x.__class__] if common is None else beside_number(common, x.__class__))
+        if is_traced(x)
+        else x
+        for x in operands
+    ]
 
 
 def _of_nodes(op: str, like: V, nodes: Sequence[Node]) -> V:

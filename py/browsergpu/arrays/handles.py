@@ -6,6 +6,7 @@ from collections.abc import Callable
 from itertools import count
 from typing import Any
 
+from browsergpu.core.changes import CHANGES
 from browsergpu.core.showing import Shown
 
 _numbers = count()
@@ -20,6 +21,7 @@ class Handle(Shown):
 
     def remove(self) -> None:
         """Remove the hook."""
+        CHANGES.count += 1
         self._hooks.pop(self._number, None)
 
     def __enter__(self) -> Handle:
@@ -31,6 +33,7 @@ class Handle(Shown):
 
 def added(hooks: dict[int, Callable[..., Any]], hook: Callable[..., Any]) -> Handle:
     """Append a hook to ``hooks``, and return its handle."""
+    CHANGES.count += 1
     number = next(_numbers)
     hooks[number] = hook
     return Handle(hooks, number)

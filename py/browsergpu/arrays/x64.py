@@ -55,6 +55,11 @@ def set_x64(mode: str, /) -> str:
     return before
 
 
+def x64_mode() -> str:
+    """Return the mode that :func:`set_x64` has set."""
+    return _mode
+
+
 def check_x64(op: str, argument: str, dtype: np.dtype[Any]) -> None:
     """Warn of a 64-bit dtype or raise InvalidType, depending on the mode."""
     found = DEMOTED.get(dtype.newbyteorder("="))

@@ -33,7 +33,12 @@ class Pipeline:
     pack_into: Callable[..., None]
     kernel: str = ""  # name in the kernel table; "" for custom kernels
     code: str = ""  # source, for custom kernels
-    bindings: int = 0  # number of buffers of a dispatch
+    access: str = ""  # for each buffer of a dispatch: "r" if it is read, "w" if it may be written
+
+    @property
+    def bindings(self) -> int:
+        """The number of buffers of a dispatch."""
+        return len(self.access)
 
 
 #: A callback for each dispatch. It gets the pipeline, then the grid, buffer ids and parameters.
@@ -50,6 +55,10 @@ class Captured(OfBlock):
         super().__init__()
         #: Ids of the buffers that the commands use.
         self.ids: set[int] = set()
+        #: Ids of those that the commands may write.
+        self.written: set[int] = set()
+        #: The places of each buffer id in the commands, for replays with other buffers.
+        self.uses: dict[int, list[Any]] = {}
         #: The dispatches, as observers get them. The list keeps the pipelines alive.
         self.dispatches: list[tuple[Pipeline, tuple[float, ...]]] = []
         #: Positions of the parameters of open steps, which a replay may replace.
@@ -60,7 +69,11 @@ class Captured(OfBlock):
         if not self.is_here:
             return
         self.dispatches.append((pipeline, fields))
-        self.ids.update(fields[3 : 3 + pipeline.bindings])  # type: ignore[arg-type]
+        ids: Any = fields[3 : 3 + pipeline.bindings]
+        self.ids.update(ids)
+        for identity, access in zip(ids, pipeline.access, strict=True):
+            if access == "w":
+                self.written.add(identity)
 
 
 #: Advice for a lost device that neither arrays nor a backend opened.
@@ -215,10 +228,16 @@ class Gpu(Protocol):
         :meth:`replay` accepts it.
         """
 
-    def replay(self, captured: Captured, changes: Sequence[tuple[Any, Sequence[int]]]) -> None:
+    def replay(
+        self,
+        captured: Captured,
+        changes: Sequence[tuple[Any, Sequence[int]]],
+        buffers: Mapping[int, int],
+    ) -> None:
         """Record all commands of a capture again. Their buffers must still exist.
 
         ``changes`` are pairs of a position and the words that replace the captured ones there.
+        ``buffers`` maps ids of captured buffers to the ids that replace them in this replay.
         """
 
     # -- buffers ---------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ from browsergpu.arrays.array import Array
 from browsergpu.arrays.handles import Handle, added
 from browsergpu.arrays.upload import element_type
 from browsergpu.core import checks
+from browsergpu.core.changes import CHANGES
 from browsergpu.core.errors import InvalidArgument, InvalidType
 from browsergpu.networks import states
 from browsergpu.networks.moving import move
@@ -65,6 +66,7 @@ class Module:
 
     def __setattr__(self, name: str, value: Any) -> None:
         own = self.__dict__
+        CHANGES.count += 1
         if isinstance(value, Parameter | Module):
             kind = "_modules" if isinstance(value, Module) else "_parameters"
             if kind not in own:
@@ -91,11 +93,13 @@ class Module:
 
     def _set_attribute(self, place: str, name: str, value: Any) -> None:
         """Register an attribute. A replaced attribute keeps its position in the order."""
+        CHANGES.count += 1
         if name not in self.__dict__[place]:
             self._forget_attribute(name)
         self.__dict__[place][name] = value
 
     def _forget_attribute(self, name: str) -> None:
+        CHANGES.count += 1
         for place in self._PLACES:
             self.__dict__[place].pop(name, None)
         self.__dict__.pop(name, None)
@@ -109,6 +113,7 @@ class Module:
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def __delattr__(self, name: str) -> None:
+        CHANGES.count += 1
         if not any(name in self.__dict__[place] for place in self._PLACES):
             object.__delattr__(self, name)
         else:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from browsergpu.core.errors import Unsupported
 from browsergpu.device.device import Device
 from browsergpu.gpu.memory import Allocation
 from browsergpu.kernels.elements.fill import merge_word
@@ -55,11 +54,7 @@ async def read(device: Device, buffer: Allocation, offset: int, view: memoryview
     if nbytes == 0:
         return
     if device.graphs is not None and device.graphs.open is not None:
-        raise Unsupported(
-            "read",
-            "in a block of capture() nothing can be read, as a replay would not read it again; "
-            "read after the block, and after each replay",
-        )
+        device.graphs.open.before_read()
     if offset % 4 == 0:
         await device.faults.after(device.recorder.read(buffer.id, offset, view, (nbytes + 3) & ~3))
         return

@@ -6,7 +6,8 @@ for sums, norms and losses. Both do nothing outside ``autocast``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial, wraps
 from inspect import signature
 from types import TracebackType
@@ -103,6 +104,18 @@ class autocast(Shown):
 def is_autocast_enabled() -> bool:
     """Return whether autocast is enabled in this task or thread."""
     return _MODE.value[0]
+
+
+@contextmanager
+def fresh_casts() -> Iterator[None]:
+    """Use no float16 copies from before the body, and leave none behind."""
+    is_enabled, cast = _MODE.value
+    own = object()
+    _MODE.enter(own, (is_enabled, None if cast is None else {}))
+    try:
+        yield
+    finally:
+        _MODE.leave(own)
 
 
 def narrowed(*names: str) -> Callable[[F], F]:

@@ -13,7 +13,15 @@ replay writes its value.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Hashable, Iterator, Sequence
+from collections.abc import (
+    Callable,
+    Container,
+    Hashable,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from contextlib import contextmanager
 from typing import Any
 from weakref import WeakSet, finalize
@@ -28,7 +36,8 @@ from browsergpu.arrays.pending_upload import PendingUpload
 from browsergpu.arrays.value import NODE, Value
 from browsergpu.arrays.views.aliases import at_place_of, siblings, take_node
 from browsergpu.core.blocks import OfBlock
-from browsergpu.core.errors import InvalidArgument
+from browsergpu.core.element_types import FLOAT32, ElementType
+from browsergpu.core.errors import InvalidArgument, Unsupported
 from browsergpu.core.shapes import Shape
 from browsergpu.core.showing import Description, Shown
 from browsergpu.core.turns import TURN, exclusive
@@ -77,6 +86,8 @@ class Graph(OfBlock):
         self._captured: Captured | None = None
         self._release: Any = None
         self._is_open = False
+        #: Called before a value is read in the block. Raises Unsupported by default.
+        self.before_read: Callable[[], None] = _refuse_read
 
     # -- the block ---------------------------------------------------------------------------------
 
@@ -112,12 +123,20 @@ class Graph(OfBlock):
         self._device.graphs.open = None
         self._device.recorder.stop_capture()
 
-    def end(self) -> None:
-        """End the block: copy values to their original buffers and separate the new arrays."""
+    def settle(self) -> None:
+        """Copy values to their original buffers and separate the new arrays."""
+        self.tracer.evaluate()
+        self._copy_back([*self._originals.values()])
+        self._originals.clear()
+        self._own_all()
+
+    def end(self, exchanged: Iterable[Storage] = ()) -> None:
+        """End the block.
+
+        The graph does not keep the ``exchanged`` memory. Each replay gets other buffers for it.
+        """
         try:
-            self.tracer.evaluate()
-            self._copy_back([*self._originals.values()])
-            self._own_all()
+            self.settle()
             self._pause()
         except BaseException:
             self.drop()
@@ -126,6 +145,7 @@ class Graph(OfBlock):
         assert captured is not None
         held = captured.ids | self._holding.own.keys() | self._numbers.ids
         held |= {one.buffer.id for one in self._constants}
+        held -= {one.buffer.id for one in exchanged}
         memory = self._device.memory
         memory.end_holding(held)
         self._watch(held)
@@ -144,6 +164,28 @@ class Graph(OfBlock):
             self._originals.clear()
             self._known.clear()
             self._made = NewNodes()
+
+    def abandon(self) -> None:
+        """End the block and keep no graph. The work of the block remains done."""
+        try:
+            self.tracer.evaluate()
+        finally:
+            self.drop()
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the block is being recorded."""
+        return self._is_open
+
+    @property
+    def kernels(self) -> list[str]:
+        """The labels of the dispatches, in order."""
+        captured = self._captured
+        return [] if captured is None else [one.label for one, _ in captured.dispatches]
+
+    def writes(self, storage: Storage) -> bool:
+        """Whether the recorded commands may write to a memory."""
+        return self._captured is not None and storage.buffer.id in self._captured.written
 
     @contextmanager
     def outside(self) -> Iterator[None]:
@@ -307,7 +349,13 @@ class Graph(OfBlock):
         self._actions.append(check)
 
     @exclusive
-    def number(self, key: Hashable, value: Callable[[], float], like: Value) -> Any:
+    def number(
+        self,
+        key: Hashable,
+        value: Callable[[], Any],
+        like: Value,
+        kind: ElementType = FLOAT32,
+    ) -> Any:
         """Return an array of a number that ``value`` computes now and before each replay.
 
         There is one array for each ``key``.
@@ -315,9 +363,9 @@ class Graph(OfBlock):
         known = self._known.get(key)
         if known is None:
             with self.aside():
-                node, change = self._numbers.add(value())
+                node, change = self._numbers.add(value(), kind)
             self._actions.append(lambda: change(value()))
-            known = self._known[key] = type(like)(node, self.tracer)
+            known = self._known[key] = like.like(node)
         return known
 
     @property
@@ -347,6 +395,11 @@ class Graph(OfBlock):
 
     # -- replay ------------------------------------------------------------------------------------
 
+    def check_replay(self) -> None:
+        """Raise InvalidArgument if an optimizer's step would use another formula."""
+        for check in self._checks:
+            check()
+
     def replay(self) -> None:
         """Run the captured work again on the same memory. Does not wait.
 
@@ -361,6 +414,10 @@ class Graph(OfBlock):
         DeviceLost, NotInitialized
             If the device is lost or closed.
         """
+        self.replay_on({})
+
+    def replay_on(self, buffers: Mapping[int, int]) -> None:
+        """Replay with other buffers, by the ids of the captured ones."""
         device, captured = self._device, self._captured
         if captured is None or self._is_open:
             told = "a graph in its block" if self._is_open else "a closed graph"
@@ -376,8 +433,7 @@ class Graph(OfBlock):
                     Description("a graph in a block of capture()"),
                     "a graph outside of blocks",
                 )
-            for check in self._checks:
-                check()
+            self.check_replay()
             device.keep_pace("replay")
             self.tracer.evaluate()
             for one in self._watched:
@@ -392,7 +448,7 @@ class Graph(OfBlock):
             for places, words in self._late:
                 own = words()
                 changes += [(place, own) for place in places]
-            device.recorder.replay(captured, changes)
+            device.recorder.replay(captured, changes, buffers)
             device.faults.replayed()
 
     def close(self) -> None:
@@ -479,6 +535,14 @@ class Graphs(Shown):
     def are_others(self, storage: Storage) -> list[Node]:
         """Return the values in ``storage`` that do not follow replays."""
         return originals.others(storage, [node for node in storage.users if node in self.known])
+
+
+def _refuse_read() -> None:
+    raise Unsupported(
+        "read",
+        "in a block of capture() nothing can be read, as a replay would not read it again; "
+        "read after the block, and after each replay",
+    )
 
 
 def _release(device: Device, held: frozenset[int]) -> None:

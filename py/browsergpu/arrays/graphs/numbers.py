@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 from browsergpu.arrays.lazy.node import Node, stored
-from browsergpu.core.element_types import FLOAT32
+from browsergpu.core.element_types import FLOAT32, ElementType
 from browsergpu.core.showing import Shown
 from browsergpu.device.device import Device
 from browsergpu.tensors.device_array import Storage
 
-_EACH = 64  # floats in each buffer
+_EACH = 64  # numbers in each buffer
+_BYTES = 8  # of each number, the bytes of the largest element type
 
 
 class Numbers(Shown):
-    """Float32 numbers in unshared memory, as arrays without axes."""
+    """Numbers in unshared memory, as arrays without axes."""
 
     def __init__(self, device: Device) -> None:
         self._device = device
-        self._blocks: list[tuple[Storage, np.ndarray]] = []
+        self._blocks: list[tuple[Storage, bytearray]] = []
         self._used = _EACH
         self._changed: set[int] = set()
 
@@ -29,31 +31,34 @@ class Numbers(Shown):
         """The ids of the buffers."""
         return {storage.buffer.id for storage, _ in self._blocks}
 
-    def add(self, value: float) -> tuple[Node, Callable[[float], None]]:
-        """Add a number. Returns its node and a function that changes it."""
+    def add(self, value: Any, kind: ElementType = FLOAT32) -> tuple[Node, Callable[[Any], None]]:
+        """Add a number. Returns its node and a function that changes it.
+
+        The function raises OverflowError for an integer outside the type's range.
+        """
         if self._used == _EACH:
-            buffer = self._device.memory.get_buffer("capture", 4 * _EACH, "numbers")
-            self._blocks.append((Storage(self._device, buffer), np.zeros(_EACH, np.float32)))
+            buffer = self._device.memory.get_buffer("capture", _BYTES * _EACH, "numbers")
+            self._blocks.append((Storage(self._device, buffer), bytearray(_BYTES * _EACH)))
             self._used = 0
-        block, at = len(self._blocks) - 1, self._used
+        block, at = len(self._blocks) - 1, self._used * _BYTES
         storage, values = self._blocks[block]
         self._used += 1
 
-        def change(new: float) -> None:
+        def change(new: Any) -> None:
             with np.errstate(over="ignore"):
-                single = np.float32(new)
-            if values[at] != single:
-                values[at] = single
+                data = np.asarray(new, kind.device_numpy).tobytes()
+            if values[at : at + len(data)] != data:
+                values[at : at + len(data)] = data
                 self._changed.add(block)
 
         self._changed.add(block)
         change(value)
         self.send()
-        return stored(FLOAT32, (), storage, (), at), change
+        return stored(kind, (), storage, (), 8 * at // kind.bits), change
 
     def send(self) -> None:
         """Upload the numbers that have changed."""
         while self._changed:
             storage, values = self._blocks[self._changed.pop()]
-            data = values.data.cast("B")
+            data = memoryview(bytes(values))
             self._device.recorder.write(storage.buffer.id, 0, data, data.nbytes)

@@ -69,6 +69,10 @@ class Kept(Captured):
         self.id = identity
         self.batches = 0
 
+    def used(self, buffer: int, at: int) -> None:
+        """Note that word ``at`` of the current batch is the id of a buffer."""
+        self.uses.setdefault(buffer, []).append((self.batches, at))
+
 
 class Recorder(Shown, Gpu):
     """One GPUDevice of the page. Records dispatches, copies, uploads and reads."""
@@ -167,7 +171,7 @@ class Recorder(Shown, Gpu):
         identity = self._recorder.createPipeline(json.dumps(spec), ahead)
         pipeline = Pipeline(
             identity, label, record.size, record.pack_into, kernel, code if sized else "",
-            sum(map(str.isalpha, signature)),
+            "".join(filter(str.isalpha, signature)),
         )  # fmt: skip
         # The pipeline is dropped at the next flush. A recorded dispatch is flushed by then.
         finalize(pipeline, self._unheld.append, identity).atexit = False
@@ -236,12 +240,18 @@ class Recorder(Shown, Gpu):
         self._transfer(_COPY, 0, source, source_at, target, target_at, nbytes)
         if (captured := self.captured) is not None:
             captured.ids.update((source, target))
+            captured.written.add(target)
+            begin = (self._end - _COPY.size) >> 2
+            captured.used(source, begin + 1)
+            captured.used(target, begin + 3)
 
     def clear(self, buffer: int, at: int, nbytes: int) -> None:
         """Record zeroing a range of a buffer. Offset and size are multiples of 4."""
         self._transfer(_CLEAR, 1, buffer, at, nbytes)
         if (captured := self.captured) is not None:
             captured.ids.add(buffer)
+            captured.written.add(buffer)
+            captured.used(buffer, ((self._end - _CLEAR.size) >> 2) + 1)
 
     def _transfer(self, form: Struct, *words: int) -> None:
         if self._capturing is not None:
@@ -303,6 +313,7 @@ class Recorder(Shown, Gpu):
         self._recorder.startCapture(captured.id)
         self._capturing, self._is_kept = captured, True
         self.observers.append(captured.note)
+        self.observers.append(self._note_uses)
         return captured
 
     def stop_capture(self) -> None:
@@ -316,6 +327,7 @@ class Recorder(Shown, Gpu):
         finally:
             self._capturing, self._is_kept = None, False
             self.observers.remove(captured.note)
+            self.observers.remove(self._note_uses)
             if not self._closed:
                 self._recorder.stopCapture()
 
@@ -345,13 +357,28 @@ class Recorder(Shown, Gpu):
         assert captured is not None
         return captured.batches, (self._end >> 2) - words
 
-    def replay(self, captured: Captured, changes: Sequence[tuple[Any, Sequence[int]]]) -> None:
+    def _note_uses(self, pipeline: Pipeline, fields: tuple[float, ...]) -> None:
+        captured = self.captured
+        if captured is not None:
+            first = ((self._end - pipeline.nbytes) >> 2) + 4  # after the pipeline and the grid
+            for at in range(pipeline.bindings):
+                captured.used(int(fields[3 + at]), first + at)
+
+    def replay(
+        self,
+        captured: Captured,
+        changes: Sequence[tuple[Any, Sequence[int]]],
+        buffers: Mapping[int, int],
+    ) -> None:
         """Record all commands of a capture again, by one call."""
         assert isinstance(captured, Kept)
         if self._capturing is not None:
             self._keep_own()
         self.flush()
         others = [(*place, [*words]) for place, words in changes]
+        for buffer, other in buffers.items():
+            if other != buffer:
+                others += [(*place, [other]) for place in captured.uses.get(buffer, ())]
         self._look_at(self._recorder.replay(captured.id, json.dumps(others)))
         for observer in self.observers:
             for pipeline, fields in captured.dispatches:

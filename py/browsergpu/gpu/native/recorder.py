@@ -38,6 +38,11 @@ class Kept(Captured):
         super().__init__()
         self.commands: list[Command] = []
 
+    def used(self, *buffers: int) -> None:
+        """Note that the last command uses buffers."""
+        for buffer in buffers:
+            self.uses.setdefault(buffer, []).append(len(self.commands) - 1)
+
 
 class Recorder(Shown, Gpu):
     """One device of an engine."""
@@ -116,7 +121,7 @@ class Recorder(Shown, Gpu):
         sender.call(make)
         pipeline = Pipeline(
             number, label, 0, _not_packed, kernel, code if sized else "",
-            sum(map(str.isalpha, signature)),
+            "".join(filter(str.isalpha, signature)),
         )  # fmt: skip
         finalize(pipeline, sender.let_go, number).atexit = False
         return pipeline
@@ -178,12 +183,16 @@ class Recorder(Shown, Gpu):
         self._record((source, source_at, target, target_at, nbytes))
         if (captured := self.captured) is not None:
             captured.ids.update((source, target))
+            captured.written.add(target)
+            captured.used(source, target)
 
     def clear(self, buffer: int, at: int, nbytes: int) -> None:
         """Record zeroing a range of a buffer. Offset and size are multiples of 4."""
         self._record((buffer, at, nbytes))
         if (captured := self.captured) is not None:
             captured.ids.add(buffer)
+            captured.written.add(buffer)
+            captured.used(buffer)
 
     def flush(self) -> None:
         """Encode the recorded commands, and destroy the freed buffers."""
@@ -206,6 +215,7 @@ class Recorder(Shown, Gpu):
         self._sender.check("capture")
         kept = self._captured = captured if isinstance(captured, Kept) else Kept()
         self.observers.append(kept.note)
+        self.observers.append(self._note_uses)
         return kept
 
     def stop_capture(self) -> None:
@@ -213,6 +223,11 @@ class Recorder(Shown, Gpu):
         captured, self._captured = self._captured, None
         if captured is not None:
             self.observers.remove(captured.note)
+            self.observers.remove(self._note_uses)
+
+    def _note_uses(self, pipeline: Pipeline, fields: tuple[float, ...]) -> None:
+        if (captured := self.captured) is not None:
+            captured.used(*fields[3 : 3 + pipeline.bindings])  # type: ignore[arg-type]
 
     def place_of_last(self, words: int) -> tuple[int, int]:
         """Return the number of the last command, and the bytes at the end of its parameters."""
@@ -220,11 +235,17 @@ class Recorder(Shown, Gpu):
         assert captured is not None
         return len(captured.commands) - 1, 4 * words
 
-    def replay(self, captured: Captured, changes: Sequence[tuple[Any, Sequence[int]]]) -> None:
+    def replay(
+        self,
+        captured: Captured,
+        changes: Sequence[tuple[Any, Sequence[int]]],
+        buffers: Mapping[int, int],
+    ) -> None:
         """Record all commands of a capture again."""
         assert isinstance(captured, Kept)
         others = {number: (back, words) for (number, back), words in changes}
-        self._sender.add_all(captured.commands, others)
+        swapped = {one for buffer in buffers for one in captured.uses.get(buffer, ())}
+        self._sender.add_all(captured.commands, others, swapped, buffers)
         for observer in self.observers:
             for pipeline, fields in captured.dispatches:
                 observer(pipeline, fields)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import CancelledError
 from functools import partial
 from struct import pack
@@ -34,6 +34,19 @@ _DISPATCHES_PER_SUBMIT = 128
 #: A dispatch: step, workgroups, buffers, parameters and a pointer to them. A copy: source, its
 #: offset, target, its offset, bytes. A clear: buffer, offset, bytes.
 Command = tuple[Any, ...]
+
+
+def _with_buffers(command: Command, buffers: Mapping[int, int]) -> Command:
+    """Return a command that uses other buffers."""
+    if isinstance(command[0], Step):
+        step, grid, key, *rest = command
+        count = len(step.layout.numbers)
+        ids = tuple([buffers.get(one, one) for one in key[:count]])
+        return (step, grid, (*ids, *key[count:]), *rest)
+    source, at, *rest = command
+    if len(rest) > 1:
+        rest[0] = buffers.get(rest[0], rest[0])
+    return (buffers.get(source, source), at, *rest)
 
 
 class Sender(Shown):
@@ -143,17 +156,35 @@ class Sender(Shown):
         if len(commands) >= self._per_submit:
             self.encode()
 
-    def add_all(self, commands: Sequence[Command], others: dict[int, tuple[int, Any]]) -> None:
+    def add_all(
+        self,
+        commands: Sequence[Command],
+        others: Mapping[int, tuple[int, Any]],
+        swapped: Collection[int],
+        buffers: Mapping[int, int],
+    ) -> None:
         """Record commands again.
 
-        Keys of ``others`` are numbers of dispatches. Values are the distance in bytes from the end
-        of the parameters, and the words to put there.
+        Parameters
+        ----------
+        commands
+            The commands.
+        others
+            For numbers of dispatches, the distance in bytes from the end of the parameters, and the
+            words to put there.
+        swapped
+            Numbers of the commands in which ``buffers`` occur.
+        buffers
+            Ids of buffers, and the ids to use instead.
         """
         self.check("replay")
-        for number, command in enumerate(commands):
-            self._commands.append(
-                self._changed(command, *others[number]) if number in others else command
-            )
+        if others or swapped:
+            commands = [*commands]
+            for number, change in others.items():
+                commands[number] = self._changed(commands[number], *change)
+            for number in swapped:
+                commands[number] = _with_buffers(commands[number], buffers)
+        self._commands.extend(commands)
         if len(self._commands) >= self._per_submit:
             self.encode()
 

@@ -29,9 +29,10 @@ export function dropCapture(id) {
 // The commands of a capture with some words replaced, given by batch and position.
 /** @param {number} id @param {[batch: number, at: number, words: number[]][]} changes */
 export function captured(id, changes) {
-  const batches = [...(captures.get(id) ?? [])];
+  const kept = captures.get(id) ?? [];
+  const batches = [...kept];
   for (const [batch, at, words] of changes) {
-    batches[batch] = batches[batch].slice();
+    if (batches[batch] === kept[batch]) batches[batch] = kept[batch].slice();
     batches[batch].set(words, at);
   }
   return batches;

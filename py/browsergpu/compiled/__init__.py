@@ -1,0 +1,1 @@
+"""Compiled functions (``browsergpu.jit``): calls that replay captured graphs."""

@@ -1,0 +1,55 @@
+"""Explanations of compiled functions."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from browsergpu.core.showing import Shown, byte_count
+
+
+class Explanation(Shown):
+    """What a compiled function has captured.
+
+    Attributes
+    ----------
+    variants : list of dict
+        For each graph: ``calls``, the number of replays; ``kernels``, the number of dispatches;
+        ``labels``, their names with how often each occurs; ``bytes``, the memory of one call's
+        results.
+    reasons : list of str
+        Why the function was captured again, or numbers became part of its signature.
+    plain : str
+        Why no call is captured, or "".
+    """
+
+    def __init__(self, compiled: Any) -> None:
+        self.plain: str = compiled._is_plain
+        self.reasons: list[str] = list(compiled._reasons)
+        self.variants: list[dict[str, Any]] = []
+        for state in compiled._states.values():
+            for one in state.variants:
+                labels = one.variant.graph.kernels
+                self.variants.append(
+                    {
+                        "calls": one.variant.calls,
+                        "kernels": len(labels),
+                        "labels": dict(Counter(labels)),
+                        "bytes": one.variant.result_bytes,
+                    }
+                )
+
+    def __str__(self) -> str:
+        lines = []
+        if self.plain:
+            lines.append(f"Runs without a graph, because {self.plain}.")
+        for number, one in enumerate(self.variants, 1):
+            lines.append(
+                f"Graph {number}: {one['kernels']} kernels, {one['calls']} replays, "
+                f"{byte_count(one['bytes'])} of results"
+            )
+            lines += [f"    {times} x {label}" for label, times in one["labels"].items()]
+        lines += [f"Captured again: {reason}" for reason in self.reasons]
+        return "\n".join(lines) or "Nothing is captured yet."
+
+    __repr__ = __str__

@@ -1,0 +1,240 @@
+"""Guards: the objects outside of its arguments that a function reads.
+
+A graph is replayed while all of them are the same as in the traced call. They are the names that
+the function's code reads from its closure, its module and its attributes, also in functions that it
+calls, unless these belong to an installed package.
+"""
+
+from __future__ import annotations
+
+import sys
+import sysconfig
+from collections.abc import Callable, Iterator
+from types import BuiltinFunctionType, CellType, CodeType, FunctionType, MethodType, ModuleType
+from typing import Any
+
+import numpy as np
+
+from browsergpu.arrays.array import Array
+from browsergpu.arrays.value import NODE
+from browsergpu.core.changes import CHANGES
+from browsergpu.core.showing import Shown
+from browsergpu.networks.module import Module
+
+_MISSING = object()
+#: Values that are compared, others by identity.
+_COMPARED = (bool, int, float, complex, str, bytes, type(None))
+_MOST = 4000
+_PATHS = tuple({sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")})
+_OWN = __name__.partition(".")[0]
+
+
+class Guard(Shown):
+    """One value that a function reads: how to get it, its name, and the value."""
+
+    __slots__ = ("_expected", "_get", "name")
+
+    def __init__(self, name: str, get: Callable[[], Any]) -> None:
+        self.name = name
+        self._get = get
+        self._expected = _seen(get())
+
+    def holds(self) -> bool:
+        """Whether the value is the same."""
+        return _is_same(self._expected, _seen(self._get()))
+
+
+def _seen(value: Any) -> Any:
+    """Return what is compared: a container's length and items, else the value."""
+    if isinstance(value, list | tuple):
+        return type(value), list(value)
+    if isinstance(value, dict):
+        return type(value), [*value, *value.values()]
+    if isinstance(value, set):
+        return type(value), [len(value)]
+    return value
+
+
+def _is_same(a: Any, b: Any) -> bool:
+    if a is b:
+        return True
+    if type(a) is not type(b):
+        return False
+    if type(a) is tuple:  # of _seen
+        return (
+            a[0] is b[0]
+            and len(a[1]) == len(b[1])
+            and all(_is_same(_seen(x), _seen(y)) for x, y in zip(a[1], b[1], strict=True))
+        )
+    if isinstance(a, np.generic) or type(a) in _COMPARED:
+        return bool(a == b) or (a != a and b != b)
+    if isinstance(a, MethodType):  # made anew at each access
+        return a.__func__ is b.__func__ and a.__self__ is b.__self__
+    return False
+
+
+class Guards(Shown):
+    """All values that a function reads."""
+
+    def __init__(self, function: Any) -> None:
+        self._all: list[Guard] = []
+        self._modules: list[Any] = []
+        self._known: set[int] = set()
+        self._kept: list[Any] = []
+        self._visit(function, getattr(function, "__name__", "function"))
+        self._states = [_state(module) for module in self._modules]
+        self._version = CHANGES.count
+
+    def changed(self) -> str | None:
+        """Return the name of a value that has changed, or None."""
+        for guard in self._all:
+            if not guard.holds():
+                return guard.name
+        if self._modules and self._version != CHANGES.count:
+            for module, state in zip(self._modules, self._states, strict=True):
+                if not _is_same(state, _state(module)):
+                    return f"an attribute of {type(module).__name__}"
+            self._version = CHANGES.count
+        return None
+
+    def share_memory(self, arrays: list[Any]) -> bool:
+        """Whether arguments share memory with arrays that the function reads otherwise."""
+        own = [x for x in self._kept if isinstance(x, Array)]
+        for module in self._modules:
+            own += [*module.parameters(), *module.buffers()]
+        known = {id(_memory(x)) for x in own}
+        return any(id(_memory(x)) in known for x in arrays)
+
+    # -- what a function reads ---------------------------------------------------------------------
+
+    def _visit(self, x: Any, name: str) -> None:
+        if id(x) in self._known or len(self._all) >= _MOST:
+            return
+        self._known.add(id(x))
+        self._kept.append(x)
+        if isinstance(x, MethodType):
+            self._visit(x.__func__, name)
+            self._visit_object(x.__self__, x.__func__.__code__.co_names, "self")
+        elif isinstance(x, FunctionType):
+            self._visit_function(x)
+        elif _is_module(x):
+            self._visit_module(x)
+        elif hasattr(x, "func") and hasattr(x, "keywords"):  # functools.partial
+            self._visit(x.func, name)
+            for one in (*x.args, *x.keywords.values()):
+                self._visit(one, name)
+        elif hasattr(x, "__wrapped__"):
+            self._visit(x.__wrapped__, name)
+        elif isinstance(x, list | tuple):
+            for one in x:
+                self._visit(one, name)
+        elif isinstance(x, dict):
+            for one in x.values():
+                self._visit(one, name)
+        elif callable(x) and not isinstance(x, type | BuiltinFunctionType):
+            call = getattr(type(x), "__call__", None)
+            if isinstance(call, FunctionType):
+                self._visit(call, name)
+                self._visit_object(x, call.__code__.co_names, name)
+
+    def _visit_function(self, function: FunctionType) -> None:
+        code = function.__code__
+        if _is_installed(code, function.__module__ or ""):
+            return
+        for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=True):
+            self._add(name, lambda cell=cell: _content(cell), _names(code))
+        names = _names(code)
+        values = function.__globals__
+        for name in names:
+            if name in values:
+                self._add(name, lambda name=name: values.get(name, _MISSING), names)
+        for value in (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()):
+            self._visit(value, "default")
+
+    def _add(self, name: str, get: Callable[[], Any], names: tuple[str, ...]) -> None:
+        value = get()
+        if isinstance(value, ModuleType):
+            return
+        self._all.append(Guard(name, get))
+        self._visit(value, name)
+        self._visit_object(value, names, name)
+
+    def _visit_object(self, x: Any, names: tuple[str, ...], path: str) -> None:
+        """Visit those attributes of the user's objects that the code names."""
+        if _is_module(x):
+            self._visit(x, path)
+            return
+        if isinstance(x, Array | np.ndarray | type | FunctionType | ModuleType):
+            return
+        if type(x).__module__.partition(".")[0] == _OWN:
+            return
+        own = getattr(x, "__dict__", None)
+        if not isinstance(own, dict):
+            return
+        for name in names:
+            if name in own and len(self._all) < _MOST:
+                self._all.append(
+                    Guard(f"{path}.{name}", lambda name=name: own.get(name, _MISSING))
+                )
+                self._visit(own[name], f"{path}.{name}")
+                if id(own[name]) not in self._known:
+                    self._known.add(id(own[name]))
+                    self._visit_object(own[name], names, f"{path}.{name}")
+            elif isinstance(found := getattr(type(x), name, None), FunctionType):
+                self._visit(found, name)
+                if id(found.__code__) not in self._known:
+                    self._known.add(id(found.__code__))
+                    self._visit_object(x, _names(found.__code__), path)
+
+    def _visit_module(self, module: Any) -> None:
+        for one in module.modules():
+            self._modules.append(one)
+            self._known.add(id(one))
+            forward = type(one).forward
+            if isinstance(forward, FunctionType):
+                self._visit(forward, "forward")
+
+
+def _names(code: CodeType) -> tuple[str, ...]:
+    """Return the names that code reads, also in functions that it defines."""
+    found = dict.fromkeys(code.co_names)
+    for inner in code.co_consts:
+        if isinstance(inner, CodeType):
+            found.update(dict.fromkeys(_names(inner)))
+    return tuple(found)
+
+
+def _memory(x: Array) -> Any:
+    return NODE.__get__(x).in_memory().storage
+
+
+def _content(cell: CellType) -> Any:
+    try:
+        return cell.cell_contents
+    except ValueError:
+        return _MISSING
+
+
+def _is_installed(code: CodeType, module: str) -> bool:
+    package = module.partition(".")[0]
+    if package in (_OWN, "numpy") or package in sys.stdlib_module_names - {"__main__"}:
+        return True
+    return code.co_filename.startswith(_PATHS)
+
+
+def _is_module(x: Any) -> bool:
+    return isinstance(x, Module)
+
+
+def _state(module: Any) -> Any:
+    return dict, list(_flat(module.__dict__))
+
+
+def _flat(own: dict[str, Any]) -> Iterator[Any]:
+    for name, value in own.items():
+        if isinstance(value, dict):
+            yield from value
+            yield from value.values()
+        else:
+            yield name
+            yield value

@@ -1,0 +1,321 @@
+"""``browsergpu.jit``: functions whose calls replay captured graphs."""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial, update_wrapper
+from threading import Lock
+from typing import Any
+
+import numpy as np
+
+from browsergpu.arrays.array import Array
+from browsergpu.arrays.autograd.grad_mode import is_grad_enabled
+from browsergpu.arrays.autograd.precision import is_autocast_enabled
+from browsergpu.arrays.context import current
+from browsergpu.arrays.lazy.trace import Tracer
+from browsergpu.arrays.value import Value
+from browsergpu.arrays.x64 import x64_mode
+from browsergpu.compiled.donation import donate as donate_array
+from browsergpu.compiled.explanation import Explanation
+from browsergpu.compiled.guards import Guards
+from browsergpu.compiled.signature import Signature, each_leaf, rebuilt
+from browsergpu.compiled.tracing import Trace
+from browsergpu.compiled.variant import Variant
+from browsergpu.core import blocks
+from browsergpu.core.element_types import DEFAULTS
+from browsergpu.core.errors import InvalidArgument, InvalidType
+from browsergpu.core.places import frames_of_the_package
+from browsergpu.core.showing import Shown, shown
+from browsergpu.core.turns import TURN
+from browsergpu.functions import creation
+from browsergpu.networks.module import Module
+
+_OP = "jit"
+#: Graphs that a function keeps. The least recently used one goes first.
+_MOST_VARIANTS = 32
+#: Values of one fixed number from which a warning names it.
+_MANY_VALUES = 8
+
+
+class JitWarning(UserWarning):
+    """A compiled function runs slower than it could. The message says why."""
+
+
+class _State(Shown):
+    """What is known of one signature."""
+
+    def __init__(self, tracer: Tracer, objects: Sequence[Any]) -> None:
+        self.tracer = tracer
+        self.objects = objects  # their ids are in the key
+        self.variants: list[Compiled] = []
+        self.is_warm = False
+
+
+class Compiled(Shown):
+    """A variant with the values that it depends on."""
+
+    def __init__(self, variant: Variant, guards: Guards, numbers: list[Any]) -> None:
+        self.variant = variant
+        self.guards = guards
+        self.numbers = numbers
+
+
+class Jitted(Shown):
+    """A compiled function. :func:`jit` makes it."""
+
+    def __init__(
+        self, function: Callable[..., Any], static: Iterable[int | str], donate: Iterable[int | str]
+    ) -> None:
+        self._function = function
+        self._static = _positions("static", function, static)
+        self._donated = _positions("donate", function, donate)
+        self._states: OrderedDict[Any, _State] = OrderedDict()
+        self._fixed: dict[str, set[str]] = {}  # names of numbers, and their values so far
+        self._reasons: list[str] = []
+        self._is_plain = ""  # why no call is captured
+        self._lock = Lock()
+        if not isinstance(function, Module):
+            update_wrapper(self, function)
+
+    def _facts(self) -> str:
+        return f"of {shown(self._function)}"
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        return self if instance is None else partial(self, instance)
+
+    def explain(self) -> Explanation:
+        """Return what has been captured, and why: see :class:`Explanation`."""
+        return Explanation(self)
+
+    def __call__(self, *args: Any, **options: Any) -> Any:
+        """Call the function, or replay its graph."""
+        if self._donated:
+            given = [x for at, x in enumerate(args) if at in self._donated]
+            given += [x for name, x in options.items() if name in self._donated]
+            result = self._called(args, options)
+            each_leaf(given, donate_array)
+            return result
+        return self._called(args, options)
+
+    def _called(self, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
+        if self._is_plain or blocks.here() is not None:
+            return self._function(*args, **options)
+        found = Signature(args, options, self._static, self._fixed)
+        arrays = found.arrays
+        tracer = _tracer_of(arrays)
+        if tracer is None:
+            return self._function(*args, **options)
+        key = (
+            found.key,
+            is_grad_enabled(),
+            is_autocast_enabled(),
+            DEFAULTS[int],
+            x64_mode(),
+            tracer,
+        )
+        state = self._states.get(key)
+        if state is None:
+            state = self._begin(key, tracer, found.objects)
+        for one in state.variants:
+            if one.guards.changed() is None:
+                return self._replayed(one, state, found, args, options)
+        rebuild = partial(self._arguments, args, options)
+        if not state.is_warm:
+            state.is_warm = True
+            own, named = rebuild([_on_gpu(x) for x in arrays], found.numbers)
+            return self._function(*own, **named)
+        return self._traced(state, found, rebuild)
+
+    def _arguments(
+        self, args: Any, options: Any, arrays: Sequence[Any], numbers: Sequence[Any]
+    ) -> Any:
+        return rebuilt((args, options, self._static), arrays, numbers, self._fixed)
+
+    def _begin(self, key: Any, tracer: Tracer, objects: Sequence[Any]) -> _State:
+        with self._lock:
+            state = self._states[key] = _State(tracer, objects)
+            while len(self._states) > _MOST_VARIANTS:
+                _, oldest = self._states.popitem(last=False)
+                for one in oldest.variants:
+                    one.variant.close()
+        return state
+
+    def _replayed(
+        self, one: Compiled, state: _State, found: Signature, args: Any, options: Any
+    ) -> Any:
+        variant, tracer, arrays = one.variant, state.tracer, found.arrays
+        with TURN:
+            try:
+                variant.graph.check_replay()
+            except InvalidArgument as error:
+                state.variants.remove(one)
+                variant.close()
+                self._reasons.append(str(error))
+            else:
+                if not variant.conflicts(arrays):
+                    one.numbers[:] = found.numbers
+                    made = variant.run(arrays, tracer)
+                    variant.write_back(arrays, tracer)
+                    return variant.results(arrays, made, tracer)
+        own, named = self._arguments(
+            args, options, [_on_gpu(x) for x in arrays], found.numbers
+        )
+        return self._function(*own, **named)
+
+    def _traced(self, state: _State, found: Signature, rebuild: Callable[..., Any]) -> Any:
+        graphs = state.tracer.device.graphs
+        arrays = [_on_gpu(x) for x in found.arrays]
+        guards = Guards(self._function)
+        if (graphs is not None and graphs.begun is not None) or guards.share_memory(arrays):
+            own, named = rebuild(arrays, found.numbers)
+            return self._function(*own, **named)
+        if state.variants:
+            changes = {one.guards.changed() for one in state.variants}
+            self._reasons.append(f"changed: {', '.join(map(str, changes))}")
+        trace = Trace(state.tracer, found.numbers, found.paths)
+        result = trace.call(self._function, guards, arrays, rebuild)
+        if trace.variant is not None:
+            state.variants.append(Compiled(trace.variant, guards, trace.numbers))
+            state.variants[:-_MOST_OF_STATE] = []
+        elif trace.fixed:
+            self._fix(trace.fixed, found)
+        elif trace.reason:
+            self._is_plain = trace.reason
+            name = getattr(self._function, "__name__", type(self._function).__name__)
+            warnings.warn(
+                f"jit: {name} runs without a graph from now on, because {trace.reason}.",
+                JitWarning,
+                stacklevel=frames_of_the_package(),
+            )
+        return result
+
+    def _fix(self, names: Iterable[str], found: Signature) -> None:
+        for name in names:
+            self._fixed.setdefault(name, set())
+            self._reasons.append(f"the function uses the value of {name}")
+
+
+#: Variants of one signature, for other values that the function reads.
+_MOST_OF_STATE = 8
+
+
+def _positions(
+    name: str, function: Callable[..., Any], given: Iterable[int | str]
+) -> frozenset[int | str]:
+    """Return positions and names of parameters, each by both if it has both."""
+    if isinstance(given, int | str):
+        given = (given,)
+    called = type(function).forward if isinstance(function, Module) else function
+    try:
+        names = [
+            one.name
+            for one in inspect.signature(called).parameters.values()
+            if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)
+        ]
+    except (TypeError, ValueError):
+        names = []
+    if isinstance(function, Module):
+        names = names[1:]
+    found: set[int | str] = set()
+    for one in given:
+        if isinstance(one, str):
+            found.add(one)
+            if one in names:
+                found.add(names.index(one))
+        elif isinstance(one, int) and not isinstance(one, bool) and one >= 0:
+            found.add(one)
+            if one < len(names):
+                found.add(names[one])
+        else:
+            raise InvalidArgument(_OP, name, one, "names or positions of parameters")
+    return frozenset(found)
+
+
+def _on_gpu(x: Any) -> Any:
+    return creation.asarray(x) if isinstance(x, np.ndarray) else x
+
+
+def _tracer_of(arrays: Sequence[Any]) -> Tracer | None:
+    """Return the tracer of all arrays, or None if their work cannot be captured."""
+    found: Tracer | None = None
+    for x in arrays:
+        if isinstance(x, Value):
+            if found is None:
+                found = x.tracer
+            elif x.tracer is not found:
+                return None
+    if found is None:
+        found = current(None)
+    device = found.device
+    return found if device.has_values and not device.is_lost and not device.is_closed else None
+
+
+def jit(
+    fun: Callable[..., Any] | None = None,
+    /,
+    *,
+    static: Iterable[int | str] = (),
+    donate: Iterable[int | str] = (),
+) -> Any:
+    """Compile a function: later calls replay its GPU work without its Python code.
+
+    It can be a decorator, ``@browsergpu.jit``. The first call with a signature runs as usual, the
+    second is captured, and all later ones replay the captured work.
+
+    Parameters
+    ----------
+    fun : callable or Module
+        The function. Its arguments and results are arrays, NumPy arrays, numbers, and dicts, lists
+        and tuples of these. Other arguments are compared by identity.
+    static : iterable of int or str, optional
+        Positions or names of arguments whose value is part of the signature. They must be hashable.
+    donate : iterable of int or str, optional
+        Positions or names of arguments whose memory is freed by the call.
+
+    Returns
+    -------
+    callable or Module
+        A function with the method ``explain()``, or a module with the same parameters.
+
+    Raises
+    ------
+    InvalidType
+        If ``fun`` is not callable, or is a coroutine or generator function.
+
+    Notes
+    -----
+    The signature is the structure of the arguments, shapes and dtypes of arrays, static arguments,
+    and the modes of gradients, autocast and default types. A change of a global variable, closure
+    variable or attribute that the function reads is noticed, and the function is captured again.
+
+    Arrays that the function changes, such as parameters, optimizer states and running statistics,
+    go on from call to call. So do random numbers and schedules. Python numbers as arguments are
+    values if they only meet arrays, else they become part of the signature.
+
+    A function that reads a value of an array (``float(x)``, ``if x > 0``), or that changes Python
+    objects, cannot be replayed. It runs as usual from then on, with one :class:`JitWarning`.
+    """
+    if fun is None:
+        return partial(jit, static=static, donate=donate)
+    is_other = inspect.iscoroutinefunction(fun) or inspect.isgeneratorfunction(fun)
+    if not callable(fun) or is_other or inspect.isasyncgenfunction(fun):
+        raise InvalidType(_OP, "fun", fun, "a function that is no coroutine and no generator")
+    found = Jitted(fun, static, donate)
+    return _module(fun, found) if isinstance(fun, Module) else found
+
+
+def _module(module: Module, compiled: Jitted) -> Any:
+    """Return a module with the same attributes whose calls are compiled."""
+
+    def call(_: Any, *args: Any, **options: Any) -> Any:
+        return compiled(*args, **options)
+
+    kind = type(module)
+    own = type(kind.__name__, (kind,), {"__call__": call, "explain": lambda _: compiled.explain()})
+    found = object.__new__(own)
+    object.__setattr__(found, "__dict__", module.__dict__)
+    return found

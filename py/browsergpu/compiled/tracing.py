@@ -1,0 +1,286 @@
+"""Tracing: one call of a function, whose GPU work is captured."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from browsergpu.arrays.apply import copied
+from browsergpu.arrays.array import Array
+from browsergpu.arrays.autograd.grad_mode import no_grad
+from browsergpu.arrays.autograd.precision import fresh_casts
+from browsergpu.arrays.graphs.graph import Graph
+from browsergpu.arrays.in_place import become
+from browsergpu.arrays.lazy.node import Node
+from browsergpu.arrays.lazy.trace import Tracer
+from browsergpu.arrays.traced_number import TracedNumber, is_traced
+from browsergpu.arrays.value import NODE, Value
+from browsergpu.compiled.guards import Guards
+from browsergpu.compiled.signature import each_leaf
+from browsergpu.compiled.variant import (
+    Computed,
+    Input,
+    Made,
+    OfInput,
+    Same,
+    Variant,
+    Writes,
+    of_callers,
+    of_input,
+)
+from browsergpu.core import blocks
+from browsergpu.core.checks import product
+from browsergpu.core.places import users_place
+from browsergpu.core.showing import Shown
+from browsergpu.core.turns import TURN
+from browsergpu.tensors.device_array import Storage
+
+
+class Trace(Shown):
+    """One call that is captured, if nothing in it prevents that.
+
+    Attributes
+    ----------
+    reason : str
+        Why the call could not be captured, or "". Its result is right in any case.
+    fixed : set of str
+        Numbers that must be part of the signature.
+    numbers : list
+        The numbers of the current call, which traced numbers read.
+    variant : Variant or None
+        The captured graph.
+    """
+
+    def __init__(self, tracer: Tracer, numbers: Sequence[Any], paths: Sequence[str]) -> None:
+        self.tracer = tracer
+        self.reason = ""
+        self.fixed: set[str] = set()
+        self.numbers = list(numbers)
+        self.variant: Variant | None = None
+        self.guards: Guards | None = None
+        self._paths = paths
+        self._block = blocks.begin()  # a graph belongs to the block in which it is made
+        self._graph = Graph(tracer)
+
+    def _traced_numbers(self) -> list[TracedNumber]:
+        """Return the numbers to call the function with."""
+        return [self._traced(at) for at in range(len(self.numbers))]
+
+    def _traced(self, at: int) -> TracedNumber:
+        def fix() -> None:
+            self.fixed.add(self._paths[at])
+            self._stop("")
+
+        return TracedNumber(self.numbers[at], lambda: self.numbers[at], fix)
+
+    def _stop(self, reason: str) -> None:
+        """Go on without capturing. The work so far remains done."""
+        graph = self._graph
+        if not graph.is_open:
+            return
+        self.reason = reason
+        with TURN:
+            graph.abandon()
+        blocks.end(self._block)
+
+    def _stop_to_read(self) -> None:
+        place = users_place()
+        self._stop(f"it reads a value{f' ({place})' if place else ''}")
+
+    def call(
+        self,
+        function: Callable[..., Any],
+        guards: Guards,
+        arrays: Sequence[Any],
+        rebuild: Callable[[Sequence[Any], Sequence[Any]], Any],
+    ) -> Any:
+        """Call the function, and capture its work.
+
+        ``rebuild`` makes its arguments from arrays and numbers.
+        """
+        tracer, graph = self.tracer, self._graph
+        graph.before_read = self._stop_to_read
+        try:
+            inputs = self._inputs(arrays)
+            nodes: list[Node] = [NODE.__get__(x) for x in inputs]
+            with Writes(tracer) as writes:
+                with TURN:
+                    graph.start()
+                args, options = rebuild(inputs, self._traced_numbers())
+                try:
+                    with fresh_casts():
+                        results = [function(*args, **options)]
+                except BaseException:
+                    self._stop("")
+                    self._give_back(arrays, inputs, nodes, writes)
+                    raise
+                del args, options
+                changed = guards.changed()
+                if changed is not None:
+                    self._stop(f"it changes {changed}, which a replay would not")
+                found = self._captured(results, arrays, inputs, nodes) if graph.is_open else None
+                if found is not None:
+                    return found[0]
+                self._give_back(arrays, inputs, nodes, writes)
+                return each_leaf(results.pop(), lambda x: self._of_caller(x, arrays, inputs, nodes))
+        finally:
+            blocks.end(self._block)
+
+    def _inputs(self, arrays: Sequence[Any]) -> list[Array]:
+        """Return copies of the arguments, which are made before the block."""
+        own: dict[int, Array] = {}
+        with blocks.within(None):
+            for x in arrays:
+                if id(x) not in own:
+                    own[id(x)] = Array(of_input(x, self.tracer), self.tracer)
+        return [own[id(x)] for x in arrays]
+
+    # -- the end of a captured call ----------------------------------------------------------------
+
+    def _captured(
+        self,
+        results: list[Any],
+        arrays: Sequence[Any],
+        inputs: list[Array],
+        nodes: Sequence[Node],
+    ) -> list[Any] | None:
+        """Make the variant. Returns the result in a list, or None if there can be no variant."""
+        graph, tracer = self._graph, self.tracer
+        with TURN:
+            graph.settle()
+        specs: list[Any] = []
+        found = self._structure(results[0], specs, inputs, nodes)
+        if self.reason:
+            return None
+        structure = found[0]
+        # Only nodes are left of the results, so what is still held is held elsewhere.
+        results.clear()
+        inputs.clear()
+        with TURN:
+            kept = [graph.writes(node.storage) for node in nodes]
+            if any(user.is_held for node in nodes for user in node.storage.users):
+                self._stop("it keeps an argument, which a replay would not")
+                for x, node, is_written in zip(arrays, nodes, kept, strict=True):
+                    if is_written:
+                        self._assign(x, node)
+                return [each_leaf(structure, lambda at: self._built(specs[at], arrays))]
+            made: list[Storage] = []
+            alive: list[Any] = []
+            for at, spec in enumerate(specs):
+                if not isinstance(spec, Node):
+                    continue
+                node = spec
+                if any(user.is_held for user in node.storage.users):
+                    alive.append(copied(Value(node, tracer)))
+                    node = alive[-1].node
+                number = next((n for n, one in enumerate(made) if one is node.storage), len(made))
+                if number == len(made):
+                    made.append(node.storage)
+                specs[at] = Made(number, node.kind, node.shape, node.strides, node.offset)
+            del alive
+            free = [node.storage for node, one in zip(nodes, kept, strict=True) if not one]
+            graph.end([*made, *free])
+            graph.before_read = _nothing
+            own = [
+                Input(node.storage, node.kind.device_bytes(product(node.shape)) + 3 & ~3, one, one)
+                for node, one in zip(nodes, kept, strict=True)
+            ]
+            self.variant = Variant(
+                graph, own, specs, made, lambda found: each_leaf(structure, found.__getitem__)
+            )
+            self.variant.write_back(arrays, tracer)
+            return [self.variant.results(arrays, made, tracer)]
+
+    def _structure(
+        self, result: Any, specs: list[Any], inputs: Sequence[Array], nodes: Sequence[Node]
+    ) -> list[Any]:
+        """Append the specification of each result.
+
+        Returns the results' tree, in a list, with a number for each result.
+        """
+        numbers: dict[int, int] = {}
+
+        def visit(x: Any) -> int:
+            if id(x) not in numbers:
+                numbers[id(x)] = len(specs)
+                specs.append(self._spec(x, inputs, nodes))
+            return numbers[id(x)]
+
+        return [each_leaf(result, visit)]
+
+    def _spec(self, x: Any, inputs: Sequence[Array], nodes: Sequence[Node]) -> Any:
+        if is_traced(x):
+            return Computed(x)
+        if not isinstance(x, Array):
+            if isinstance(x, np.ndarray) or type(x) in _PLAIN or isinstance(x, np.generic):
+                return Same(x)
+            self._stop(f"it returns an object of type {type(x).__name__}")
+            return None
+        for at, one in enumerate(inputs):
+            if x is one:
+                return OfInput(at, None)
+        if x.is_tracked:
+            self._stop("its result requires a gradient")
+            return None
+        node: Node = NODE.__get__(x)
+        for at, one in enumerate(nodes):
+            if node.storage is one.storage:
+                return OfInput(at, node)
+        return node if self._graph.is_own(node) else Same(x)
+
+    def _built(self, spec: Any, arrays: Sequence[Any]) -> Any:
+        if isinstance(spec, Node):
+            return Array(spec, self.tracer)
+        if isinstance(spec, OfInput):
+            return of_callers(spec, arrays, self.tracer)
+        return spec.number.computed() if isinstance(spec, Computed) else spec.value
+
+    # -- the end of a call that is not captured ----------------------------------------------------
+
+    def _give_back(
+        self,
+        arrays: Sequence[Any],
+        inputs: Sequence[Array],
+        nodes: Sequence[Node],
+        writes: Writes,
+    ) -> None:
+        """Give the arguments the values that the function has assigned."""
+        with TURN:
+            self.tracer.evaluate()
+            for x, own, node in zip(arrays, inputs, nodes, strict=True):
+                now: Node = NODE.__get__(own)
+                is_written = now is not node or node.storage.buffer.id in writes.ids
+                if is_written:
+                    self._assign(x, now)
+
+    def _assign(self, x: Any, node: Node) -> None:
+        if isinstance(x, Array):
+            with no_grad():
+                become(x, copied(Value(node, self.tracer)))
+
+    def _of_caller(
+        self, x: Any, arrays: Sequence[Any], inputs: Sequence[Array], nodes: Sequence[Node]
+    ) -> Any:
+        """Return a result with the caller's argument in place of its copy."""
+        if is_traced(x):
+            return x.computed()
+        if not isinstance(x, Array):
+            return x
+        node: Node = NODE.__get__(x)
+        for at, (own, theirs) in enumerate(zip(inputs, nodes, strict=True)):
+            if x is own:
+                return arrays[at]
+            if node.trace is None and node.storage is NODE.__get__(own).storage:
+                return of_callers(OfInput(at, node), arrays, self.tracer)
+            if node.trace is None and node.storage is theirs.storage:
+                return of_callers(OfInput(at, node), arrays, self.tracer)
+        return x
+
+
+_PLAIN = frozenset((bool, int, float, complex, str, bytes, type(None), np.dtype, type))
+
+
+def _nothing() -> None:
+    """Do nothing."""
