@@ -190,7 +190,7 @@ def _beside_another(op: str, array: V, other: Any, is_left: bool) -> Any:
         if _compares_float(op, node.kind, other):
             return _beside_float(op, array, float(other), is_left)
         if is_traced(other):
-            found = other.beside(array, beside_number(node.kind, other.__class__))
+            found = other.beside(array, beside_number(node.kind, type(other.value)))
             return binary(op, array, found) if is_left else binary(op, found, array)
         number = python_number(other)
         if number is not None:
@@ -270,10 +270,7 @@ def _traced_as_arrays(op: str, like: Value, operands: Sequence[Any]) -> list[Any
     kinds += [scalar[0] for x in typed if (scalar := typed_number(x)) is not None]
     common = reduce(promoted, kinds) if kinds else None
     return [
-        x.beside(like, DEFAULTS[x.__class__] if common is None else beside_number(common, x.__class__))
-        if is_traced(x)
-        else x
-        for x in operands
+        x.beside(like, _kind_of_number(x.value, common)) if is_traced(x) else x for x in operands
     ]
 
 

@@ -31,34 +31,32 @@ class TracedNumber:
     Parameters
     ----------
     value : int, float or complex
-        The number in the traced call.
+        The number in the traced call. Code that depends on it calls :meth:`fixed`.
     compute : callable
         Returns the number in the current call.
     fix : callable
         Called when the value itself is used.
     """
 
-    __slots__ = ("_compute", "_fix", "_key", "_value")
+    __slots__ = ("_compute", "_fix", "_key", "value")
 
     #: NumPy leaves operators to this class.
     __array_ufunc__ = None
 
-    def __init__(
-        self, value: Any, compute: Callable[[], Any], fix: Callable[[], None]
-    ) -> None:
-        self._value = value
+    def __init__(self, value: Any, compute: Callable[[], Any], fix: Callable[[], None]) -> None:
+        self.value = value
         self._compute = compute
         self._fix = fix
         self._key = object()
 
-    @property
+    @property  # type: ignore[misc]
     def __class__(self) -> Any:  # so that isinstance(x, float) holds, as for the number
-        return type(self._value)
+        return type(self.value)
 
     def fixed(self) -> Any:
         """Return the number, which becomes part of the signature."""
         self._fix()
-        return self._value
+        return self.value
 
     def computed(self) -> Any:
         """Return the number in the current call."""
@@ -69,7 +67,7 @@ class TracedNumber:
         graphs = like.tracer.device.graphs
         graph = None if graphs is None else graphs.open
         if graph is None:
-            return self._value
+            return self.value
         return graph.number((self._key, kind), self._compute, like, kind)
 
     def __array__(self, *args: Any, **options: Any) -> NoReturn:
@@ -84,8 +82,8 @@ def is_traced(x: Any) -> bool:
     return type(x) is TracedNumber
 
 
-def _value(x: Any) -> Any:
-    return x._value if type(x) is TracedNumber else x
+def _number(x: Any) -> Any:
+    return x.value if type(x) is TracedNumber else x
 
 
 def _derived(function: Callable[..., Any], *operands: Any) -> TracedNumber:
@@ -98,7 +96,7 @@ def _derived(function: Callable[..., Any], *operands: Any) -> TracedNumber:
     def compute() -> Any:
         return function(*[x._compute() if type(x) is TracedNumber else x for x in operands])
 
-    return TracedNumber(function(*map(_value, operands)), compute, fix)
+    return TracedNumber(function(*map(_number, operands)), compute, fix)
 
 
 def _install() -> None:

@@ -149,6 +149,9 @@ def update(op: str, formula: Formula, rows: Sequence[Sequence[Array]]) -> list[l
     nodes = [[NODE.__get__(x) for x in row] for row in rows]
     for (at, number), (_, copy) in copies.items():
         nodes[at][number] = copy.node
+    for row in nodes:
+        for number in rule.written:
+            row[number].storage.version += 1
     taken = [at for at, row in enumerate(rows) if product(row[0].shape)]
     ready = row_update.laid_out(rule, [nodes[at] for at in taken], [made[at] for at in taken])
     faults: list[DeviceError] = []

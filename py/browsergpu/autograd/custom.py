@@ -224,7 +224,7 @@ def checkpoint(fun: Callable[..., Any]) -> Callable[..., Any]:
             Operand("args", n, x.source, like_of(x))
             for n, x in enumerate(trees.leaves(list(args))) if type(x) is Variable
         ]  # fmt: skip
-        operands += [_captured_operand(source) for source in _captured_sources(roots, since)]
+        operands += [captured_operand(source) for source in captured_sources(roots, since)]
         again = autocast(enabled=is_autocast_enabled())(fun)
         saved = {"args": trees.map_tree(kept_of, list(args)), "options": options}
         node = AutogradNode(
@@ -236,13 +236,14 @@ def checkpoint(fun: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
-def _captured_operand(source: Source) -> Operand:
+def captured_operand(source: Source) -> Operand:
+    """Return the operand for an array that a function reads and does not get as an argument."""
     like = source.node.results[source.at]
     assert like is not None
     return Operand("captured", None, source, like)
 
 
-def _captured_sources(roots: Sequence[Source], since: int) -> set[Source]:
+def captured_sources(roots: Sequence[Source], since: int) -> set[Source]:
     """Return the sources that the nodes since a number depend on: earlier results, and leaves."""
     found = {source for source in roots if _precedes(source, since)}
     for node in behind(roots, since):

@@ -10,6 +10,7 @@ from browsergpu.arrays.value import NODE
 from browsergpu.arrays.views.aliases import take_node
 from browsergpu.core.errors import InvalidArgument
 from browsergpu.core.showing import Description, Shown
+from browsergpu.core.turns import exclusive
 
 
 class Donated(Shown):
@@ -35,6 +36,7 @@ class Donated(Shown):
         )  # fmt: skip
 
 
+@exclusive
 def donate(x: Any) -> None:
     """Take an array's value away. Its memory is freed unless views or other arrays use it."""
     if isinstance(x, Array):

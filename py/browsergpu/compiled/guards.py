@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import sys
 import sysconfig
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from types import BuiltinFunctionType, CellType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
@@ -19,13 +20,14 @@ from browsergpu.arrays.array import Array
 from browsergpu.arrays.value import NODE
 from browsergpu.core.changes import CHANGES
 from browsergpu.core.showing import Shown
+from browsergpu.core.turns import exclusive
 from browsergpu.networks.module import Module
 
 _MISSING = object()
 #: Values that are compared, others by identity.
 _COMPARED = (bool, int, float, complex, str, bytes, type(None))
 _MOST = 4000
-_PATHS = tuple({sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")})
+_PATHS = tuple(map(sysconfig.get_path, ("stdlib", "platstdlib", "purelib", "platlib")))
 _OWN = __name__.partition(".")[0]
 
 
@@ -76,12 +78,16 @@ def _is_same(a: Any, b: Any) -> bool:
 class Guards(Shown):
     """All values that a function reads."""
 
-    def __init__(self, function: Any) -> None:
+    def __init__(self, function: Any, objects: Iterable[Any] = ()) -> None:
         self._all: list[Guard] = []
         self._modules: list[Any] = []
         self._known: set[int] = set()
         self._kept: list[Any] = []
         self._visit(function, getattr(function, "__name__", "function"))
+        code = getattr(function, "__code__", None)
+        for one in objects:
+            self._visit(one, "argument")
+            self._visit_object(one, () if code is None else _names(code), "argument")
         self._states = [_state(module) for module in self._modules]
         self._version = CHANGES.count
 
@@ -97,6 +103,7 @@ class Guards(Shown):
             self._version = CHANGES.count
         return None
 
+    @exclusive
     def share_memory(self, arrays: list[Any]) -> bool:
         """Whether arguments share memory with arrays that the function reads otherwise."""
         own = [x for x in self._kept if isinstance(x, Array)]
@@ -132,7 +139,7 @@ class Guards(Shown):
             for one in x.values():
                 self._visit(one, name)
         elif callable(x) and not isinstance(x, type | BuiltinFunctionType):
-            call = getattr(type(x), "__call__", None)
+            call = vars(type(x)).get("__call__")
             if isinstance(call, FunctionType):
                 self._visit(call, name)
                 self._visit_object(x, call.__code__.co_names, name)
@@ -142,12 +149,12 @@ class Guards(Shown):
         if _is_installed(code, function.__module__ or ""):
             return
         for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=True):
-            self._add(name, lambda cell=cell: _content(cell), _names(code))
+            self._add(name, partial(_content, cell), _names(code))
         names = _names(code)
         values = function.__globals__
         for name in names:
             if name in values:
-                self._add(name, lambda name=name: values.get(name, _MISSING), names)
+                self._add(name, partial(values.get, name, _MISSING), names)
         for value in (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()):
             self._visit(value, "default")
 
@@ -173,9 +180,7 @@ class Guards(Shown):
             return
         for name in names:
             if name in own and len(self._all) < _MOST:
-                self._all.append(
-                    Guard(f"{path}.{name}", lambda name=name: own.get(name, _MISSING))
-                )
+                self._all.append(Guard(f"{path}.{name}", partial(own.get, name, _MISSING)))
                 self._visit(own[name], f"{path}.{name}")
                 if id(own[name]) not in self._known:
                     self._known.add(id(own[name]))
@@ -195,6 +200,17 @@ class Guards(Shown):
                 self._visit(forward, "forward")
 
 
+class _NoGuards(Guards):
+    """The guards of a function that reads nothing else."""
+
+    def __init__(self) -> None:
+        self._all, self._modules, self._kept = [], [], []
+        self._version = CHANGES.count
+
+
+NO_GUARDS = _NoGuards()
+
+
 def _names(code: CodeType) -> tuple[str, ...]:
     """Return the names that code reads, also in functions that it defines."""
     found = dict.fromkeys(code.co_names)
@@ -202,6 +218,23 @@ def _names(code: CodeType) -> tuple[str, ...]:
         if isinstance(inner, CodeType):
             found.update(dict.fromkeys(_names(inner)))
     return tuple(found)
+
+
+@exclusive
+def versions_of(arrays: Sequence[Array]) -> list[Any]:
+    """Return what differs after an array was changed."""
+    found = []
+    for x in arrays:
+        node = NODE.__get__(x).in_memory()
+        found += [node, node.storage, node.storage.version]
+    return found
+
+
+@exclusive
+def share_memory(arrays: Sequence[Array]) -> bool:
+    """Whether different arrays share memory."""
+    apart = {id(x): x for x in arrays}.values()
+    return len({id(_memory(x)) for x in apart}) < len(apart)
 
 
 def _memory(x: Array) -> Any:

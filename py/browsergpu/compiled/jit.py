@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from browsergpu.arrays.array import Array
 from browsergpu.arrays.autograd.grad_mode import is_grad_enabled
 from browsergpu.arrays.autograd.precision import is_autocast_enabled
 from browsergpu.arrays.context import current
@@ -21,7 +20,7 @@ from browsergpu.arrays.value import Value
 from browsergpu.arrays.x64 import x64_mode
 from browsergpu.compiled.donation import donate as donate_array
 from browsergpu.compiled.explanation import Explanation
-from browsergpu.compiled.guards import Guards
+from browsergpu.compiled.guards import Guards, share_memory, versions_of
 from browsergpu.compiled.signature import Signature, each_leaf, rebuilt
 from browsergpu.compiled.tracing import Trace
 from browsergpu.compiled.variant import Variant
@@ -53,6 +52,7 @@ class _State(Shown):
         self.objects = objects  # their ids are in the key
         self.variants: list[Compiled] = []
         self.is_warm = False
+        self.changes_arguments = False
 
 
 class Compiled(Shown):
@@ -121,13 +121,19 @@ class Jitted(Shown):
         if state is None:
             state = self._begin(key, tracer, found.objects)
         for one in state.variants:
-            if one.guards.changed() is None:
+            gradient = one.variant.gradient
+            if (gradient is None or not gradient.is_busy) and one.guards.changed() is None:
                 return self._replayed(one, state, found, args, options)
         rebuild = partial(self._arguments, args, options)
-        if not state.is_warm:
+        if not state.is_warm or len(state.variants) >= _MOST_OF_STATE:
+            self._drop_changed(state)
             state.is_warm = True
-            own, named = rebuild([_on_gpu(x) for x in arrays], found.numbers)
-            return self._function(*own, **named)
+            arrays = [_on_gpu(x) for x in arrays]
+            own, named = rebuild(arrays, found.numbers)
+            before = versions_of(arrays)
+            result = self._function(*own, **named)
+            state.changes_arguments |= versions_of(arrays) != before
+            return result
         return self._traced(state, found, rebuild)
 
     def _arguments(
@@ -161,26 +167,21 @@ class Jitted(Shown):
                     made = variant.run(arrays, tracer)
                     variant.write_back(arrays, tracer)
                     return variant.results(arrays, made, tracer)
-        own, named = self._arguments(
-            args, options, [_on_gpu(x) for x in arrays], found.numbers
-        )
+        own, named = self._arguments(args, options, [_on_gpu(x) for x in arrays], found.numbers)
         return self._function(*own, **named)
 
     def _traced(self, state: _State, found: Signature, rebuild: Callable[..., Any]) -> Any:
-        graphs = state.tracer.device.graphs
         arrays = [_on_gpu(x) for x in found.arrays]
-        guards = Guards(self._function)
-        if (graphs is not None and graphs.begun is not None) or guards.share_memory(arrays):
+        guards = Guards(self._function, found.objects)
+        if guards.share_memory(arrays) or (state.changes_arguments and share_memory(arrays)):
             own, named = rebuild(arrays, found.numbers)
             return self._function(*own, **named)
-        if state.variants:
-            changes = {one.guards.changed() for one in state.variants}
-            self._reasons.append(f"changed: {', '.join(map(str, changes))}")
+        for change in {one.guards.changed() for one in state.variants} - {None}:
+            self._reasons.append(f"{change} has changed")
         trace = Trace(state.tracer, found.numbers, found.paths)
         result = trace.call(self._function, guards, arrays, rebuild)
         if trace.variant is not None:
             state.variants.append(Compiled(trace.variant, guards, trace.numbers))
-            state.variants[:-_MOST_OF_STATE] = []
         elif trace.fixed:
             self._fix(trace.fixed, found)
         elif trace.reason:
@@ -193,6 +194,12 @@ class Jitted(Shown):
             )
         return result
 
+    def _drop_changed(self, state: _State) -> None:
+        """Free the graphs for other values of what the function reads."""
+        for one in [one for one in state.variants if one.guards.changed() is not None]:
+            state.variants.remove(one)
+            one.variant.close()
+
     def _fix(self, names: Iterable[str], found: Signature) -> None:
         for name in names:
             self._fixed.setdefault(name, set())
@@ -200,7 +207,7 @@ class Jitted(Shown):
 
 
 #: Variants of one signature, for other values that the function reads.
-_MOST_OF_STATE = 8
+_MOST_OF_STATE = 16
 
 
 def _positions(
@@ -316,6 +323,6 @@ def _module(module: Module, compiled: Jitted) -> Any:
 
     kind = type(module)
     own = type(kind.__name__, (kind,), {"__call__": call, "explain": lambda _: compiled.explain()})
-    found = object.__new__(own)
+    found: Any = object.__new__(own)
     object.__setattr__(found, "__dict__", module.__dict__)
     return found

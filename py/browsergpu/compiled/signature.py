@@ -62,6 +62,9 @@ class Signature(Shown):
             if options
             else (),
         )
+        same = [*map(id, self.arrays)]
+        if len(set(same)) < len(same):  # one array several times
+            self.key = *self.key, tuple(map(same.index, same))
 
     def _static(self, x: Any) -> Any:
         hash(x)  # TypeError for a list
@@ -101,10 +104,12 @@ class Signature(Shown):
         return kind, id(x)
 
 
-def rebuilt(tree: Any, arrays: Iterable[Any], numbers: Iterable[Any], fixed: Collection[str]) -> Any:
+def rebuilt(
+    tree: Any, arrays: Iterable[Any], numbers: Iterable[Any], fixed: Collection[str]
+) -> Any:
     """Return a tree of arguments with other arrays and numbers, in the order of a Signature.
 
-    ``tree`` is a pair of arguments and options, without those that are static.
+    ``tree`` has the arguments, the options, and the names and positions of static ones.
     """
     next_array, next_number = iter(arrays).__next__, iter(numbers).__next__
 

@@ -4,20 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import Any
+from weakref import ref
 
 import numpy as np
 
 from browsergpu.arrays.apply import copied
 from browsergpu.arrays.array import Array
-from browsergpu.arrays.autograd.grad_mode import no_grad
+from browsergpu.arrays.autograd.grad_mode import is_grad_enabled, no_grad
+from browsergpu.arrays.autograd.nodes import Leaf, Source, next_number
 from browsergpu.arrays.autograd.precision import fresh_casts
+from browsergpu.arrays.autograd.variable import Variable, require, source_of
 from browsergpu.arrays.graphs.graph import Graph
 from browsergpu.arrays.in_place import become
 from browsergpu.arrays.lazy.node import Node
 from browsergpu.arrays.lazy.trace import Tracer
 from browsergpu.arrays.traced_number import TracedNumber, is_traced
 from browsergpu.arrays.value import NODE, Value
-from browsergpu.compiled.guards import Guards
+from browsergpu.compiled.gradient import Gradient
+from browsergpu.compiled.guards import NO_GUARDS, Guards
 from browsergpu.compiled.signature import each_leaf
 from browsergpu.compiled.variant import (
     Computed,
@@ -34,7 +38,7 @@ from browsergpu.core import blocks
 from browsergpu.core.checks import product
 from browsergpu.core.places import users_place
 from browsergpu.core.showing import Shown
-from browsergpu.core.turns import TURN
+from browsergpu.core.turns import TURN, exclusive
 from browsergpu.tensors.device_array import Storage
 
 
@@ -59,7 +63,9 @@ class Trace(Shown):
         self.fixed: set[str] = set()
         self.numbers = list(numbers)
         self.variant: Variant | None = None
-        self.guards: Guards | None = None
+        self._arguments: list[Source | None] = []  # of the arguments' copies
+        self._since = 0  # the first autograd node of the call
+        self._sources: dict[int, Source] = {}  # of results, by their number
         self._paths = paths
         self._block = blocks.begin()  # a graph belongs to the block in which it is made
         self._graph = Graph(tracer)
@@ -105,9 +111,18 @@ class Trace(Shown):
         try:
             inputs = self._inputs(arrays)
             nodes: list[Node] = [NODE.__get__(x) for x in inputs]
+            self._arguments = [source_of(x) for x in inputs]
+            self._since = next_number()
             with Writes(tracer) as writes:
                 with TURN:
-                    graph.start()
+                    graphs = tracer.device.graphs
+                    is_free = graphs is None or graphs.begun is None
+                    if is_free:
+                        graph.start()
+                if not is_free:  # another thread or task is tracing
+                    blocks.end(self._block)
+                    args, options = rebuild(arrays, self.numbers)
+                    return function(*args, **options)
                 args, options = rebuild(inputs, self._traced_numbers())
                 try:
                     with fresh_casts():
@@ -131,10 +146,12 @@ class Trace(Shown):
     def _inputs(self, arrays: Sequence[Any]) -> list[Array]:
         """Return copies of the arguments, which are made before the block."""
         own: dict[int, Array] = {}
-        with blocks.within(None):
+        with TURN, blocks.within(None):
             for x in arrays:
                 if id(x) not in own:
-                    own[id(x)] = Array(of_input(x, self.tracer), self.tracer)
+                    made = own[id(x)] = Array(of_input(x, self.tracer), self.tracer)
+                    if type(x) is Variable and is_grad_enabled():
+                        require(made, "jit")
         return [own[id(x)] for x in arrays]
 
     # -- the end of a captured call ----------------------------------------------------------------
@@ -157,12 +174,19 @@ class Trace(Shown):
         structure = found[0]
         # Only nodes are left of the results, so what is still held is held elsewhere.
         results.clear()
+        alive_inputs = [ref(x) for x in inputs]
         inputs.clear()
+        has_gradient = bool(self._sources)
         with TURN:
-            kept = [graph.writes(node.storage) for node in nodes]
-            if any(user.is_held for node in nodes for user in node.storage.users):
+            written = [graph.writes(node.storage) for node in nodes]
+            kept = [
+                is_written or any(user.is_held for user in node.storage.users)
+                for node, is_written in zip(nodes, written, strict=True)
+            ]
+            is_leaking = any(one() is not None for one in alive_inputs)
+            if is_leaking or (kept != written and not has_gradient):
                 self._stop("it keeps an argument, which a replay would not")
-                for x, node, is_written in zip(arrays, nodes, kept, strict=True):
+                for x, node, is_written in zip(arrays, nodes, written, strict=True):
                     if is_written:
                         self._assign(x, node)
                 return [each_leaf(structure, lambda at: self._built(specs[at], arrays))]
@@ -184,12 +208,17 @@ class Trace(Shown):
             graph.end([*made, *free])
             graph.before_read = _nothing
             own = [
-                Input(node.storage, node.kind.device_bytes(product(node.shape)) + 3 & ~3, one, one)
-                for node, one in zip(nodes, kept, strict=True)
+                Input(node.storage, _device_bytes(node), is_kept, is_written)
+                for node, is_kept, is_written in zip(nodes, kept, written, strict=True)
             ]
             self.variant = Variant(
                 graph, own, specs, made, lambda found: each_leaf(structure, found.__getitem__)
             )
+            if has_gradient:
+                roots = [self._sources.get(at) for at in range(len(specs))]
+                found_gradient = Gradient(roots, self._arguments, self._since, self._backward)
+                found_gradient.watch(graph)
+                self.variant.gradient = found_gradient
             self.variant.write_back(arrays, tracer)
             return [self.variant.results(arrays, made, tracer)]
 
@@ -206,6 +235,8 @@ class Trace(Shown):
             if id(x) not in numbers:
                 numbers[id(x)] = len(specs)
                 specs.append(self._spec(x, inputs, nodes))
+                if isinstance(specs[-1], Node) and (source := source_of(x)) is not None:
+                    self._sources[len(specs) - 1] = source
             return numbers[id(x)]
 
         return [each_leaf(result, visit)]
@@ -221,15 +252,37 @@ class Trace(Shown):
         for at, one in enumerate(inputs):
             if x is one:
                 return OfInput(at, None)
-        if x.is_tracked:
-            self._stop("its result requires a gradient")
-            return None
         node: Node = NODE.__get__(x)
-        for at, one in enumerate(nodes):
-            if node.storage is one.storage:
+        if self._graph.is_own(node):
+            return node
+        source = source_of(x)
+        if source and source.node.number >= self._since and not isinstance(source.node, Leaf):
+            self._stop("it returns a view of an array that requires a gradient")
+        for at, other in enumerate(nodes):
+            if node.storage is other.storage:
                 return OfInput(at, node)
-        return node if self._graph.is_own(node) else Same(x)
+        return Same(x)
 
+    def _backward(self, function: Callable[..., Any], arrays: Sequence[Array]) -> Any:
+        """Call a backward pass and capture it. Returns its result and how to call it again."""
+        if blocks.here() is not None:
+            return function(*arrays), lambda others: function(*others)
+        tracer = self.tracer
+        trace = Trace(tracer, (), ())
+        result = trace.call(function, NO_GUARDS, arrays, lambda own, _: (tuple(own), {}))
+        variant = trace.variant
+        if variant is None:
+            return result, lambda others: function(*others)
+
+        def replay(others: Sequence[Array]) -> Any:
+            if blocks.here() is not None:
+                return function(*others)
+            with TURN:
+                return variant.results(others, variant.run(others, tracer), tracer)
+
+        return result, replay
+
+    @exclusive
     def _built(self, spec: Any, arrays: Sequence[Any]) -> Any:
         if isinstance(spec, Node):
             return Array(spec, self.tracer)
@@ -260,6 +313,7 @@ class Trace(Shown):
             with no_grad():
                 become(x, copied(Value(node, self.tracer)))
 
+    @exclusive
     def _of_caller(
         self, x: Any, arrays: Sequence[Any], inputs: Sequence[Array], nodes: Sequence[Node]
     ) -> Any:
@@ -280,6 +334,11 @@ class Trace(Shown):
 
 
 _PLAIN = frozenset((bool, int, float, complex, str, bytes, type(None), np.dtype, type))
+
+
+def _device_bytes(node: Node) -> int:
+    """Return the bytes of a packed value, a multiple of 4."""
+    return node.kind.device_bytes(product(node.shape)) + 3 & ~3
 
 
 def _nothing() -> None:

@@ -18,6 +18,7 @@ from browsergpu.arrays.lazy.trace import Tracer
 from browsergpu.arrays.upload import uploaded
 from browsergpu.arrays.value import NODE, Value
 from browsergpu.arrays.views.aliases import alias
+from browsergpu.compiled.gradient import Gradient
 from browsergpu.core.element_types import ElementType
 from browsergpu.core.errors import Unsupported
 from browsergpu.core.shapes import Shape
@@ -141,6 +142,8 @@ class Variant(Shown):
             if not one.is_kept:
                 one.storage = None  # others may use this memory now
         self.calls = 0
+        #: The backward pass, if results require gradients.
+        self.gradient: Gradient | None = None
 
     @property
     def result_bytes(self) -> int:
@@ -219,6 +222,8 @@ class Variant(Shown):
             else:
                 value = one.value
                 found.append(value.copy() if isinstance(value, np.ndarray) else value)
+        if self.gradient is not None:
+            self.gradient.attach(_OP, arrays, found)
         return self._rebuild(found)
 
     def write_back(self, arrays: Sequence[Any], tracer: Tracer) -> None:
@@ -252,4 +257,3 @@ def of_callers(one: OfInput, arrays: Sequence[Any], tracer: Tracer) -> Any:
         )
     own = stored(place.kind, place.shape, node.storage, place.strides, place.offset)
     return alias(x, Array(own, tracer))
-

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from types import TracebackType
 from typing import Any
 
 from browsergpu.arrays.context import current
 from browsergpu.arrays.graphs.graph import Graph
 from browsergpu.core import blocks
-from browsergpu.core.errors import InvalidArgument
+from browsergpu.core.errors import BackendError, InvalidArgument
 from browsergpu.core.showing import Description, Shown
 from browsergpu.core.turns import TURN
 
@@ -79,6 +80,7 @@ class capture(Shown):
                 if kind is None:
                     graph.end()
                 else:
-                    graph.drop()
+                    with suppress(BackendError):  # such as a lost device, beside the first error
+                        graph.abandon()
         finally:
             blocks.end(self._block)

@@ -30,16 +30,17 @@ _MANY_USERS = 32
 class Storage(Shown):
     """A buffer that returns to its device's pool with the last array that uses it.
 
-    ``freed`` is called then.
+    ``freed`` is called then. ``version`` counts the writes in place.
     """
 
-    __slots__ = ("__weakref__", "_many", "_memory", "_users", "buffer", "is_free")
+    __slots__ = ("__weakref__", "_many", "_memory", "_users", "buffer", "is_free", "version")
 
     def __init__(
         self, device: Device, buffer: Allocation, freed: Callable[[], object] | None = None
     ) -> None:
         self.buffer = buffer
         self.is_free = False
+        self.version = 0
         self._memory = device.memory
         self._users: list[ref[Any]] = []
         self._many = _MANY_USERS

@@ -82,6 +82,7 @@ class Graph(OfBlock):
         self._originals: dict[int, Original] = {}
         self._constants: list[Storage] = []
         self._made: NewNodes = NewNodes()  # values that the block has put in memory
+        self._changed: list[Storage] = []  # memory of the arrays that the block changes
         self._watched: list[list[Any]] = []  # storages, and how many users each had
         self._captured: Captured | None = None
         self._release: Any = None
@@ -145,7 +146,9 @@ class Graph(OfBlock):
         assert captured is not None
         held = captured.ids | self._holding.own.keys() | self._numbers.ids
         held |= {one.buffer.id for one in self._constants}
-        held -= {one.buffer.id for one in exchanged}
+        free = {one.buffer.id for one in exchanged}
+        for ids in (held, captured.ids, captured.written):
+            ids -= free
         memory = self._device.memory
         memory.end_holding(held)
         self._watch(held)
@@ -169,6 +172,8 @@ class Graph(OfBlock):
         """End the block and keep no graph. The work of the block remains done."""
         try:
             self.tracer.evaluate()
+            self._copy_back([*self._originals.values()])  # other graphs may use these buffers
+            self.tracer.evaluate()
         finally:
             self.drop()
 
@@ -176,6 +181,13 @@ class Graph(OfBlock):
     def is_open(self) -> bool:
         """Whether the block is being recorded."""
         return self._is_open
+
+    def inputs(self) -> list[Storage]:
+        """Return the memory from before the block that the graph uses."""
+        captured = self._captured
+        assert captured is not None
+        ids = captured.ids - self._holding.own.keys() - self._numbers.ids
+        return [one for one in self._device.memory.holders() if one.buffer.id in ids]
 
     @property
     def kernels(self) -> list[str]:
@@ -266,6 +278,7 @@ class Graph(OfBlock):
 
     def _copy_back(self, all_originals: Sequence[Original]) -> None:
         changed = [original for original in all_originals if original.current is not original.node]
+        self._changed += [original.node.storage for original in changed]
         for original in changed:
             originals.check(original)
             original.current.in_memory()
@@ -286,6 +299,8 @@ class Graph(OfBlock):
         for original, value, target in zip(changed, values, targets, strict=True):
             originals.write(self.tracer, value, target)
             original.take(target)
+            if original.node in self._device.graphs.known:
+                self._device.graphs.known.add(target)
             original.node = target
             self._made.discard(target)  # the array existed before the block
 
@@ -365,7 +380,8 @@ class Graph(OfBlock):
             with self.aside():
                 node, change = self._numbers.add(value(), kind)
             self._actions.append(lambda: change(value()))
-            known = self._known[key] = like.like(node)
+            kind_of_array = type(like.like(node))  # not tracked
+            known = self._known[key] = kind_of_array(node, self.tracer)
         return known
 
     @property
@@ -449,6 +465,8 @@ class Graph(OfBlock):
                 own = words()
                 changes += [(place, own) for place in places]
             device.recorder.replay(captured, changes, buffers)
+            for storage in self._changed:
+                storage.version += 1
             device.faults.replayed()
 
     def close(self) -> None:
@@ -467,6 +485,7 @@ class Graph(OfBlock):
         self._checks.clear()
         self._late.clear()
         self._watched.clear()
+        self._changed.clear()
         self._constants.clear()
 
     def __repr__(self) -> str:

@@ -108,4 +108,6 @@ def _own(x: V) -> V:
     No other task may run before the memory is written.
     """
     node: Node = x.node.in_memory()
-    return x if node.offset == 0 and is_own(x) else copied(x)
+    own = x if node.offset == 0 and is_own(x) else copied(x)
+    own.node.storage.version += 1
+    return own

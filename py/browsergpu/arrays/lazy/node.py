@@ -154,6 +154,7 @@ class PermanentStorage(Shown):
     is_free = False
     is_held = False
     user_count = 0
+    version = 0
 
     def __init__(self, buffer: Allocation) -> None:
         self.buffer = buffer

@@ -27,5 +27,6 @@ def writable(x: Array, arrays: Sequence[Array]) -> Array:
     if x.node.holders == 1 and is_once:
         node = x.node.in_memory()
         if node.strides is None and node.offset == 0 and _is_whole(node) and is_own(x):
+            node.storage.version += 1
             return x.like(node)
     return copied(x)

@@ -86,6 +86,23 @@ def test_replays_and_assignments_between_them_see_each_other(bg: Any) -> None:
     same(x, [88, 72, 80, 40, 24, 8])
 
 
+def test_arrays_of_a_graph_follow_it_after_a_block_that_raised(bg: Any) -> None:
+    x = bg.zeros(3)
+    with bg.capture() as graph:
+        x += 1
+
+    def raising() -> None:
+        with bg.capture():
+            x[...] = x + 10
+            raise KeyError
+
+    with pytest.raises(KeyError):
+        raising()
+    same(x, [11, 11, 11])
+    graph.replay()
+    same(x, [12, 12, 12])
+
+
 def test_exchanged_arrays_are_exchanged_again(bg: Any) -> None:
     x, y = bg.asarray([1.0, 2.0]), bg.asarray([3.0, 4.0])
     with bg.capture() as graph:
