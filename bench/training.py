@@ -5,9 +5,9 @@
 Two things, for networks that both libraries build from the same source, page/networks.py, since
 the modules have the same names: whether 200 steps of Adam from the same weights on the same batches
 have the same losses, and how long a step takes (the forward and the backward pass, the optimizer;
-batches are on the GPU). "replayed" is ours captured by bg.capture(). Each is the median of its
-repeats, each until the GPU is done, after some that warm up. PyTorch runs eagerly, in float32
-without TF32.
+batches are on the GPU). "replayed" is ours captured by bg.capture(), "jit" is called through bg.jit. Each
+is the median of its repeats, each until the GPU is done, after some that warm up. PyTorch runs
+eagerly, in float32 without TF32.
 ``--small``: shapes for a GPU in software. Needs what bench/native.py needs.
 """
 
@@ -137,6 +137,8 @@ def speed(lib: Any, task: Task, weights: dict[str, np.ndarray]) -> dict[str, flo
 
         found["replayed"] = seconds_of(again, lib.wait)
         graph.close()
+        step = bg.jit(training.step)
+        found["jit"] = seconds_of(lambda: step(x, y), lib.wait)
     return found
 
 
@@ -161,6 +163,8 @@ def forward(lib: Any, name: str, is_half: bool, table: Any) -> dict[str, float]:
 
         found["replayed"] = seconds_of(again, lib.wait)
         graph.close()
+        compiled = bg.jit(model.go)
+        found["jit"] = seconds_of(compiled, lib.wait)
     return found
 
 

@@ -44,7 +44,9 @@ async def forward(model: Forward) -> dict[str, Any]:
         model.go()
     line["replayed_ms"] = await measured(graph.replay)
     graph.close()
-    return line
+    go = bg.jit(model.go)
+    line["jit_ms"] = await measured(go)
+    return line | {"jit": str(go.explain().plain)}
 
 
 async def steps_of(training: Training, task: Task) -> dict[str, Any]:
@@ -55,6 +57,9 @@ async def steps_of(training: Training, task: Task) -> dict[str, Any]:
         loss = training.step(x, y)
     line["replayed_ms"] = await measured(graph.replay)
     graph.close()
+    step = bg.jit(training.step)
+    line["jit_ms"] = await measured(lambda: step(x, y))
+    line["jit"] = str(step.explain().plain)
     return line | {"loss": float(await loss.numpy_async())}
 
 

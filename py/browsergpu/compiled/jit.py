@@ -305,6 +305,16 @@ def jit(
 
     A function that reads a value of an array (``float(x)``, ``if x > 0``), or that changes Python
     objects, cannot be replayed. It runs as usual from then on, with one :class:`JitWarning`.
+
+    Examples
+    --------
+    >>> @bg.jit
+    ... def blend(a, b, weight):
+    ...     return a * weight + b * (1 - weight)
+    >>> for weight in (0.0, 0.5, 0.25):
+    ...     found = blend(bg.ones(2), bg.zeros(2), weight)
+    >>> found.tolist()
+    [0.25, 0.25]
     """
     if fun is None:
         return partial(jit, static=static, donate=donate)

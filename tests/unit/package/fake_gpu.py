@@ -55,10 +55,10 @@ class FakeGpu(Gpu):
         self._pipelines = count(16)
 
     def create_pipeline(self, *, label: str, kernel: str = "", **spec: Any) -> Pipeline:
-        bindings = sum(map(str.isalpha, spec["signature"]))
-        form = Struct("<IIII" + "I" * bindings + spec["parameter_format"])
+        access = "".join(filter(str.isalpha, spec["signature"]))
+        form = Struct("<IIII" + "I" * len(access) + spec["parameter_format"])
         return Pipeline(
-            next(self._pipelines), label, form.size, form.pack_into, kernel, bindings=bindings
+            next(self._pipelines), label, form.size, form.pack_into, kernel, access=access
         )
 
     def run(

@@ -224,6 +224,7 @@ WITHOUT = {
     **dict.fromkeys(("checkpoint", "grad", "jvp", "value_and_grad", "vjp"),
                     "test_captured_training and the gradients of these very functions"),
     "kernel": "test_capture: custom kernels",
+    "jit": "compiled/test_jit.py",
 }  # fmt: skip
 #: Those of the drawn calls that read values, which a block refuses.
 READS = {"unique_all", "linalg.eig", "linalg.eigvals"}

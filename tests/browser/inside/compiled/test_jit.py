@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from pyodide.ffi import run_sync
 
 pytestmark = [pytest.mark.native, pytest.mark.firefox]
 
@@ -561,6 +560,8 @@ def test_threads(bg: Any) -> None:
 
 
 def test_tasks(bg: Any) -> None:
+    from pyodide.ffi import run_sync
+
     f = bg.jit(lambda x: x * 2)
 
     async def work(n: int) -> list[Any]:
