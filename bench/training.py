@@ -5,9 +5,9 @@
 Two things, for networks that both libraries build from the same source, page/networks.py, since
 the modules have the same names: whether 200 steps of Adam from the same weights on the same batches
 have the same losses, and how long a step takes (the forward and the backward pass, the optimizer;
-batches are on the GPU). "replayed" is ours captured by bg.capture(), "jit" is called through bg.jit. Each
-is the median of its repeats, each until the GPU is done, after some that warm up. PyTorch runs
-eagerly, in float32 without TF32.
+batches are on the GPU). "replayed" is ours captured by bg.capture(), "jit" is called through
+bg.jit. Each is the median of its repeats, each until the GPU is done, after some that warm up.
+PyTorch runs eagerly, in float32 without TF32.
 ``--small``: shapes for a GPU in software. Needs what bench/native.py needs.
 """
 

@@ -15,6 +15,7 @@ from browsergpu.arrays.autograd.nodes import AutogradNode, Leaf, Like, Operand, 
 from browsergpu.arrays.autograd.precision import autocast
 from browsergpu.arrays.graphs.hooks import block_of
 from browsergpu.arrays.in_place import become
+from browsergpu.arrays.value import NODE
 from browsergpu.core.errors import InvalidArgument, InvalidType, NotDifferentiable
 from browsergpu.core.turns import exclusive
 from browsergpu.functions import creation, data_types, manipulation, statistics
@@ -95,8 +96,11 @@ def _accumulate(leaf: Leaf, gradient: Array) -> None:
 def _accumulated(before: Array | None, gradient: Any) -> Any:
     """Return the sum of an accumulated gradient, if any, and a new one."""
     if before is None:
-        # A copy, because either array may be changed in place.
-        return gradient.__copy__()
+        # Another array, because either may be changed in place. Packed ones share the memory until
+        # then.
+        node = NODE.__get__(gradient)
+        is_packed = node.trace is not None or (node.strides is None and node.offset == 0)
+        return gradient.same() if is_packed and not gradient.is_tracked else gradient.__copy__()
     if block_of(gradient) is None:
         return before + gradient
     become(before, before + gradient)  # each replay of the captured graph adds to this array

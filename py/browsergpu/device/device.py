@@ -16,6 +16,7 @@ from browsergpu.core.showing import Shown, byte_count
 from browsergpu.device import tuned, warm_up
 from browsergpu.device.by_use import TuningByUse
 from browsergpu.device.faults import Faults
+from browsergpu.device.first_results import quick_program
 from browsergpu.device.generated import GeneratedPipelines
 from browsergpu.gpu import platform
 from browsergpu.gpu.adapter_info import AdapterInfo
@@ -171,6 +172,13 @@ class Device(Shown):
         )
         self._compiled: dict[tuple[str, str, int | None], Pipeline] = {}
         self._sources = _Remembered()  # pipelines of custom kernels
+        #: Whether calls run kernels that compile sooner until the selected ones are compiled.
+        self.has_quick_results = (
+            self.device_type != "cpu"
+            and config.tune_by_use is not False
+            and config.enable_pipeline_cache
+            and not config.debug_mode
+        )
         self._warming: Future[None] | None = None  # the event loop keeps only a weak reference
         # The pipelines for the current workgroup sizes.
         self._pipelines: dict[tuple[str, str], Pipeline] = {}
@@ -404,8 +412,14 @@ class Device(Shown):
     ) -> _Bound | None:
         """Return the program as :meth:`_bind` does, or run it and return None.
 
-        None means that variants take turns for the program, so the call is done.
+        None means that the call is done: the program's kernels are being compiled, or variants take
+        turns for it.
         """
+        if self.has_quick_results and self.recorder.captured is None:
+            quick = quick_program(self, key)
+            if quick is not None:
+                self._run(op, self.bound(quick, op), ids, late)  # not kept
+                return None
         by_use = self._programs.by_use
         if by_use is None:
             return self._bind(op, key)

@@ -114,10 +114,11 @@ def alias(x: Value, found: V, *, follows: bool = True, read_only: bool = False) 
 def take_node(x: Value, node: Node) -> None:
     """Replace the node of an array."""
     before: Node = NODE.__get__(x)
+    if before is node:  # held twice, it would look shared
+        return
     node.hold(x)
     NODE.__set__(x, node)
-    if before is not node:
-        before.drop(x)
+    before.drop(x)
 
 
 def siblings(node: Node) -> list[Node]:

@@ -1,8 +1,7 @@
 """Gradients of convolutions and transposed convolutions along any number of axes.
 
 The gradient for the filters is a matrix product. One factor is the gradient of the result, the
-other the input elements at each kernel position. With few channels, several positions share one
-product.
+other the input elements at each kernel position (im2col).
 """
 
 from __future__ import annotations
@@ -10,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from itertools import product as places_of
 from typing import Any, TypeVar
+
+import numpy as np
 
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.autograd.nodes import Like
@@ -20,13 +21,13 @@ from browsergpu.functions import manipulation, statistics
 from browsergpu.functions.linalg.linear import matmul
 from browsergpu.functions.nn import inputs
 from browsergpu.functions.nn.padding import pad
+from browsergpu.functions.nn.windows import windows
 
-#: Most input elements of a product, unless one kernel position has more. They fit one binding of
-#: every device, in float32.
-_MOST = 1 << 25
-#: Most columns of a product, wide enough for fast products. Most positions of a product, as many as
-#: one kernel concatenates.
-_COLUMNS, _PLACES = 64, 4
+#: Most bytes of the input elements of a product, unless one kernel position has more.
+_BYTES = 1 << 28
+#: Filters with fewer elements are computed in float32: their long sums are slow, and may overflow,
+#: in float16.
+_FEW = 1 << 18
 
 F = TypeVar("F", bound=Callable[..., Any])
 #: Returns the function for a number of axes.
@@ -131,25 +132,41 @@ def _weight_gradient(
     pairs = _pad_widths(padding, tuple(kernel), apart)
     if any(n for pair in pairs for n in pair):
         x = pad(x, [n for pair in reversed(pairs) for n in pair])
-    count = product(g.shape[:-rank]) // max(filters, 1) * product(g.shape[-rank:])
+    if x.ndim == rank + 1:
+        x = manipulation.expand_dims(x, axis=0)
+    dtype = x.dtype
+    if dtype == np.float16 and product(shape) < _FEW:
+        x, g = x.astype(np.float32), g.astype(np.float32)
     left = _by_channel(g, groups, rank)
-    fitting = _MOST // max(count * depth * groups, 1)
-    together = max(1, min(fitting, _COLUMNS // max(depth, 1), _PLACES))
-    places = [*places_of(*map(range, kernel))]
+    count = left.shape[-1]
+    limit = x.device.recorder.limits.get("maxStorageBufferBindingSize", _BYTES)
+    most = min(limit, _BYTES) // max(x.dtype.itemsize * groups * depth * count, 1)
     parts = []
-    for first in range(0, len(places), together):
-        met = []
-        for place in places[first : first + together]:
-            key = [
-                slice(n * gap, n * gap + (extent - 1) * step + 1, step)
-                for n, gap, extent, step in zip(place, apart, g.shape[-rank:], steps, strict=True)
-            ]
-            met.append(_by_channel(x[(..., *key)], groups, rank))
-        right = manipulation.concat(met, axis=1) if len(met) > 1 else met[0]
-        parts.append(matmul(left, manipulation.matrix_transpose(right)))
-    found = manipulation.concat(parts, axis=-1) if len(parts) > 1 else parts[0]
-    by_place = manipulation.reshape(found, (filters, len(places), depth))
-    return manipulation.reshape(manipulation.matrix_transpose(by_place), shape)
+    for first, size in _blocks(tuple(kernel), most):
+        met = windows(x, g.shape[-rank:], size, first, steps, apart)
+        right = manipulation.reshape(met, (groups, depth * product(size), count))
+        found = matmul(left, manipulation.matrix_transpose(right))
+        parts.append(manipulation.reshape(found, (filters, depth, size[0], product(size[1:]))))
+    if len(parts) > 1:
+        is_by_rows = parts[0].shape[-1] == product(kernel[1:])
+        parts = [manipulation.concat(parts, axis=2 if is_by_rows else -1)]
+    return manipulation.reshape(parts[0], shape).astype(dtype, copy=False)
+
+
+def _blocks(kernel: Shape, most: int) -> list[tuple[Shape, Shape]]:
+    """Divide a kernel into parts of at most ``most`` positions, or of one.
+
+    Returns the first position and the shape of each: rows of the kernel, or single positions.
+    """
+    row = product(kernel[1:])
+    rest = (0,) * (len(kernel) - 1)
+    if row > most:
+        return [(place, (1,) * len(kernel)) for place in places_of(*map(range, kernel))]
+    together = min(most // max(row, 1), kernel[0])
+    return [
+        ((n, *rest), (min(together, kernel[0] - n), *kernel[1:]))
+        for n in range(0, kernel[0], together)
+    ]
 
 
 def _by_channel(x: Any, groups: int, rank: int) -> Any:

@@ -71,6 +71,8 @@ class Variant:
         Memory and threads of a workgroup.
     classes : frozenset of str
         Size classes for autotuning. Empty means all of them.
+    is_quick : bool
+        Whether a driver compiles it much sooner than the others. It computes first results.
     """
 
     name: str
@@ -81,6 +83,7 @@ class Variant:
     threads: int = 1
     traits: Mapping[str, int] = field(default_factory=dict)
     classes: frozenset[str] = frozenset()
+    is_quick: bool = False
 
     def runs_on(self, features: Set[str], limits: Mapping[str, int]) -> bool:
         """Whether a device with these features and limits supports the variant."""

@@ -386,6 +386,7 @@ _VARIANTS = (
         workgroup_bytes=4_224,
         threads=256,
         traits={"rows": 32, "columns": 32, "whole_a": 0, "whole_b": 0, "in_place": 1},
+        is_quick=True,
     ),
 )
 _PICKS = {

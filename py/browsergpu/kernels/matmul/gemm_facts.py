@@ -124,7 +124,7 @@ _VARIANTS = (
     _tile(64, 16, 8_704),
     *(_quads(name) for name in _QUADS),
     # Supports everything but is slow where it is not the tuned default, so it follows the tiles.
-    Variant("tiny", "gemm_tiny", threads=128, classes=frozenset({"tiny"})),
+    Variant("tiny", "gemm_tiny", threads=128, classes=frozenset({"tiny"}), is_quick=True),
     _tile(32, 32, 9_216),
 )
 _PICKS = {

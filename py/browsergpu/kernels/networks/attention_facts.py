@@ -81,7 +81,7 @@ def _matrix() -> tuple[Variant, ...]:
     )
 
 
-_GENERAL = Variant("general", "attention", workgroup_bytes=12_672, threads=256)
+_GENERAL = Variant("general", "attention", workgroup_bytes=12_672, threads=256, is_quick=True)
 
 #: Register tiles do not help a CPU and take seconds to compile.
 _ON_A_CPU = {

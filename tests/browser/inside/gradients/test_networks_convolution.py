@@ -67,11 +67,15 @@ def test_one_picture_and_names_of_padding(bg: Any) -> None:
         )  # fmt: skip
 
 
-def test_filters_place_by_place(bg: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("nbytes", [1, 700])
+@pytest.mark.parametrize("name", ["stride does not divide", "groups"])
+def test_filters_in_parts(bg: Any, monkeypatch: pytest.MonkeyPatch, name: str, nbytes: int) -> None:
+    """A product for each kernel position, and for some rows of the kernel."""
     from browsergpu.functions.nn import convolution_gradients
 
-    monkeypatch.setattr(convolution_gradients, "_PLACES", 1)
-    test_convolutions(bg, "groups")
+    monkeypatch.setattr(convolution_gradients, "_BYTES", nbytes)
+    test_convolutions(bg, name)
+    test_second_gradients(bg, name)
 
 
 @pytest.mark.parametrize("name", ["stride does not divide", "groups"])
