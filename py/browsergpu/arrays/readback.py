@@ -25,9 +25,9 @@ HOST = (1, 0)
 
 def numpy(x: Value) -> np.ndarray:
     """Copy an array to the host, as a NumPy array. Waits for the GPU."""
-    graphs = x.tracer.device.graphs
-    if graphs is not None and graphs.open is not None:
-        graphs.open.before_read()  # here, as a coroutine does not know the user's line
+    device = x.tracer.device
+    if device.graphs is not None and device.graphs.open is not None and x.node:
+        device.graphs.open.before_read()  # here, as a coroutine does not know the user's line
     return platform.block_on(numpy_async(x), "numpy")
 
 

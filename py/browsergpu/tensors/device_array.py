@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from math import prod
 from typing import Any
-from weakref import ref
+from weakref import WeakKeyDictionary, WeakSet, ref
 
 import numpy as np
 
@@ -81,6 +81,33 @@ class Storage(Shown):
     def users(self) -> list[Any]:
         """The live values in this memory."""
         return [user for known in self._users if (user := known()) is not None]
+
+
+class WatchedStorage(Storage):
+    """Memory of captured graphs, which note that a value has been added.
+
+    A storage becomes one by :meth:`watch`, so other storages pay nothing for it.
+    """
+
+    __slots__ = ()
+
+    @staticmethod
+    def watch(storage: Storage, touched: WeakSet[Storage]) -> None:
+        """Add the storage to a set whenever a value is added to it, while the set exists."""
+        storage.__class__ = WatchedStorage
+        known = [one for one in _watching.get(storage, ()) if one() is not None]
+        _watching[storage] = [*known, ref(touched)]
+
+    def used_by(self, user: Any) -> None:
+        """Add a value whose elements are in this memory."""
+        super().used_by(user)
+        for one in _watching.get(self, ()):
+            touched = one()
+            if touched is not None:
+                touched.add(self)
+
+
+_watching: WeakKeyDictionary[Storage, list[ref[WeakSet[Storage]]]] = WeakKeyDictionary()
 
 
 class DeviceArray(View):

@@ -44,7 +44,7 @@ from browsergpu.core.turns import TURN, exclusive
 from browsergpu.device.device import Device
 from browsergpu.gpu.memory import Allocation
 from browsergpu.gpu.port import Captured
-from browsergpu.tensors.device_array import Storage
+from browsergpu.tensors.device_array import Storage, WatchedStorage
 
 _OP = "capture"
 
@@ -83,7 +83,7 @@ class Graph(OfBlock):
         self._constants: list[Storage] = []
         self._made: NewNodes = NewNodes()  # values that the block has put in memory
         self._changed: list[Storage] = []  # memory of the arrays that the block changes
-        self._watched: list[list[Any]] = []  # storages, and how many users each had
+        self._touched: WeakSet[Storage] = WeakSet()  # memory with new values since the last replay
         self._captured: Captured | None = None
         self._release: Any = None
         self._is_open = False
@@ -337,15 +337,13 @@ class Graph(OfBlock):
         Values that use this memory later and are not views keep their elements.
         """
         known = self._device.graphs.known
-        by_storage: dict[int, Storage] = {}
         for storage in self._device.memory.holders():
             if storage.buffer.id in held:
                 users = [user for user in storage.users if user.is_held]
                 if users:
                     known.update(users)
-                    by_storage[id(storage)] = storage
+                    WatchedStorage.watch(storage, self._touched)
         self._made = NewNodes()
-        self._watched = [[storage, storage.user_count] for storage in by_storage.values()]
 
     # -- actions before each replay ----------------------------------------------------------------
 
@@ -452,11 +450,8 @@ class Graph(OfBlock):
             self.check_replay()
             device.keep_pace("replay")
             self.tracer.evaluate()
-            for one in self._watched:
-                storage, noted = one
-                if storage.user_count != noted:
-                    assignment.move_out(self.tracer, device.graphs.are_others(storage))
-                    one[1] = storage.user_count
+            while self._touched:
+                assignment.move_out(self.tracer, device.graphs.are_others(self._touched.pop()))
             for action in self._actions:
                 action()
             self._numbers.send()
@@ -484,7 +479,6 @@ class Graph(OfBlock):
         self._actions.clear()
         self._checks.clear()
         self._late.clear()
-        self._watched.clear()
         self._changed.clear()
         self._constants.clear()
 

@@ -262,6 +262,7 @@ ELSEWHERE = {
                     "test_workgroup_sizes.py"),
     **dict.fromkeys(("grad", "value_and_grad"), "gradients/test_engine.py"),
     **dict.fromkeys(("init", "init_async"), "arrays/test_devices.py"),
+    "jit": "compiled/test_jit.py",
     **dict.fromkeys(("savez", "savez_async", "savez_compressed", "savez_compressed_async"),
                     "arrays/test_files.py"),
     **dict.fromkeys(("tune", "tune_async", "forget_tuning", "forget_tuning_async"), "test_tune.py"),
