@@ -21,6 +21,7 @@ from browsergpu.arrays.x64 import x64_mode
 from browsergpu.compiled.donation import donate as donate_array
 from browsergpu.compiled.explanation import Explanation
 from browsergpu.compiled.guards import Guards, share_memory, versions_of
+from browsergpu.compiled.parameters import Parameters
 from browsergpu.compiled.signature import Signature, each_leaf, rebuilt
 from browsergpu.compiled.tracing import Trace
 from browsergpu.compiled.variant import Variant
@@ -71,8 +72,9 @@ class Jitted(Shown):
         self, function: Callable[..., Any], static: Iterable[int | str], donate: Iterable[int | str]
     ) -> None:
         self._function = function
-        self._static = _positions("static", function, static)
-        self._donated = _positions("donate", function, donate)
+        self._parameters = Parameters(function)
+        self._static = self._parameters.chosen(_OP, "static", static)
+        self._donated = self._parameters.chosen(_OP, "donate", donate)
         self._states: OrderedDict[Any, _State] = OrderedDict()
         self._fixed: dict[str, set[str]] = {}  # names of numbers, and their values so far
         self._reasons: list[str] = []
@@ -104,7 +106,7 @@ class Jitted(Shown):
     def _called(self, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
         if self._is_plain or blocks.here() is not None:
             return self._function(*args, **options)
-        found = Signature(args, options, self._static, self._fixed)
+        found = Signature(args, options, self._parameters, self._static, self._fixed)
         arrays = found.arrays
         tracer = _tracer_of(arrays)
         if tracer is None:
@@ -119,7 +121,9 @@ class Jitted(Shown):
         )
         state = self._states.get(key)
         if state is None:
-            state = self._begin(key, tracer, found.objects)
+            state = self._begin(key, tracer, found)
+        elif len(self._states) > 1:
+            self._states.move_to_end(key)
         for one in state.variants:
             gradient = one.variant.gradient
             if (gradient is None or not gradient.is_busy) and one.guards.changed() is None:
@@ -139,11 +143,20 @@ class Jitted(Shown):
     def _arguments(
         self, args: Any, options: Any, arrays: Sequence[Any], numbers: Sequence[Any]
     ) -> Any:
-        return rebuilt((args, options, self._static), arrays, numbers, self._fixed)
+        tree = args, options, self._parameters, self._static
+        return rebuilt(tree, arrays, numbers, self._fixed)
 
-    def _begin(self, key: Any, tracer: Tracer, objects: Sequence[Any]) -> _State:
+    def _begin(self, key: Any, tracer: Tracer, found: Signature) -> _State:
+        for name, value in found.constants:
+            values = self._fixed[name]
+            values.add(value)
+            if len(values) == _MANY_VALUES:
+                self._warn(
+                    f"was captured for {_MANY_VALUES} values of {name}, as its code uses the "
+                    "number itself. Pass an array, or leave out jit"
+                )
         with self._lock:
-            state = self._states[key] = _State(tracer, objects)
+            state = self._states[key] = _State(tracer, found.objects)
             while len(self._states) > _MOST_VARIANTS:
                 _, oldest = self._states.popitem(last=False)
                 for one in oldest.variants:
@@ -186,13 +199,13 @@ class Jitted(Shown):
             self._fix(trace.fixed, found)
         elif trace.reason:
             self._is_plain = trace.reason
-            name = getattr(self._function, "__name__", type(self._function).__name__)
-            warnings.warn(
-                f"jit: {name} runs without a graph from now on, because {trace.reason}.",
-                JitWarning,
-                stacklevel=frames_of_the_package(),
-            )
+            self._warn(f"runs without a graph from now on, because {trace.reason}")
         return result
+
+    def _warn(self, what: str) -> None:
+        name = getattr(self._function, "__name__", type(self._function).__name__)
+        stacklevel = frames_of_the_package()
+        warnings.warn(f"jit: {name} {what}.", JitWarning, stacklevel=stacklevel)
 
     def _drop_changed(self, state: _State) -> None:
         """Free the graphs for other values of what the function reads."""
@@ -208,38 +221,6 @@ class Jitted(Shown):
 
 #: Variants of one signature, for other values that the function reads.
 _MOST_OF_STATE = 16
-
-
-def _positions(
-    name: str, function: Callable[..., Any], given: Iterable[int | str]
-) -> frozenset[int | str]:
-    """Return positions and names of parameters, each by both if it has both."""
-    if isinstance(given, int | str):
-        given = (given,)
-    called = type(function).forward if isinstance(function, Module) else function
-    try:
-        names = [
-            one.name
-            for one in inspect.signature(called).parameters.values()
-            if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)
-        ]
-    except (TypeError, ValueError):
-        names = []
-    if isinstance(function, Module):
-        names = names[1:]
-    found: set[int | str] = set()
-    for one in given:
-        if isinstance(one, str):
-            found.add(one)
-            if one in names:
-                found.add(names.index(one))
-        elif isinstance(one, int) and not isinstance(one, bool) and one >= 0:
-            found.add(one)
-            if one < len(names):
-                found.add(names[one])
-        else:
-            raise InvalidArgument(_OP, name, one, "names or positions of parameters")
-    return frozenset(found)
 
 
 def _on_gpu(x: Any) -> Any:

@@ -9,6 +9,7 @@ import numpy as np
 
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.value import NODE
+from browsergpu.compiled.parameters import Parameters
 from browsergpu.core.showing import Shown
 
 _NUMBERS = frozenset((int, float, complex))
@@ -27,17 +28,20 @@ class Signature(Shown):
     numbers : list
         Python numbers that are not part of the key, in order.
     paths : list of str
-        The names of the numbers, as in "args[1].lr".
+        The names of the numbers, as in "rates[1]".
+    constants : list of tuple
+        The names of numbers that are part of the key, with their values as text.
     objects : list
         Other arguments, which are compared by identity.
     """
 
-    __slots__ = ("_fixed", "arrays", "key", "numbers", "objects", "paths")
+    __slots__ = ("_fixed", "arrays", "constants", "key", "numbers", "objects", "paths")
 
     def __init__(
         self,
         args: tuple[Any, ...],
         options: dict[str, Any],
+        parameters: Parameters,
         static: Collection[int | str],
         fixed: Collection[str],
     ) -> None:
@@ -45,11 +49,12 @@ class Signature(Shown):
         self.numbers: list[Any] = []
         self.paths: list[str] = []
         self.objects: list[Any] = []
+        self.constants: list[tuple[str, str]] = []
         self._fixed = fixed
         self.key: Any = (
             tuple(
                 [
-                    self._static(x) if at in static else self._part(x, "arg", at)
+                    self._static(x) if at in static else self._part(x, "", parameters.name_of(at))
                     for at, x in enumerate(args)
                 ]
             ),
@@ -81,6 +86,7 @@ class Signature(Shown):
         if kind in _NUMBERS:
             name = f"{path}[{at!r}]" if path else str(at)
             if name in self._fixed:
+                self.constants.append((name, repr(x)))
                 return kind, repr(x)
             self.numbers.append(x)
             self.paths.append(name)
@@ -109,7 +115,7 @@ def rebuilt(
 ) -> Any:
     """Return a tree of arguments with other arrays and numbers, in the order of a Signature.
 
-    ``tree`` has the arguments, the options, and the names and positions of static ones.
+    ``tree`` has the arguments, the options, the parameters, and which of them are static.
     """
     next_array, next_number = iter(arrays).__next__, iter(numbers).__next__
 
@@ -127,8 +133,9 @@ def rebuilt(
             return x._make(made) if hasattr(x, "_make") else kind(made)
         return x
 
-    args, options, static = tree
-    own = tuple([x if at in static else part(x, "arg", at) for at, x in enumerate(args)])
+    args, options, parameters, static = tree
+    name_of = parameters.name_of
+    own = tuple([x if at in static else part(x, "", name_of(at)) for at, x in enumerate(args)])
     sorted_options = {
         name: x if name in static else part(x, "", name) for name, x in sorted(options.items())
     }

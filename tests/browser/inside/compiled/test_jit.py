@@ -38,7 +38,7 @@ def numbers(bg: Any, n: int = 6, seed: int = 0) -> Any:
 def no_warnings() -> Iterator[None]:
     """A function that cannot be captured warns, which fails a test that does not expect it."""
     with warnings.catch_warnings():
-        warnings.simplefilter("error")
+        warnings.simplefilter("error", UserWarning)
         yield
 
 
@@ -151,7 +151,16 @@ def test_numbers_that_python_uses_are_part_of_the_signature(bg: Any) -> None:
     x = numbers(bg)
     for n in (1, 2, 3, 2, 1, 2, 3, 1, 3, 2, 1, 3):
         near(compiled(x, n), f(x, n))
-    assert "arg[1]" in str(compiled.explain())
+    assert "the value of n" in str(compiled.explain())
+
+
+def test_many_values_of_a_number_are_told_once(bg: Any) -> None:
+    f = bg.jit(lambda x, n: x[:n].sum())
+    x = numbers(bg, 20)
+    with told("8 values of n"):
+        for n in range(1, 14):
+            for _ in range(2):
+                near(f(x, n), x[:n].sum())
 
 
 def test_a_number_as_result(bg: Any) -> None:
@@ -589,8 +598,12 @@ def test_functions_that_cannot_be_compiled(bg: Any) -> None:
     for one in (later, parts, 3, None if False else "text"):
         with pytest.raises(TypeError, match="jit"):
             bg.jit(one)
-    with pytest.raises(ValueError, match="static"):
-        bg.jit(lambda x: x, static=(-1,))
+    for wrong in (-1, 1, "y", 0.5):
+        with pytest.raises(ValueError, match="static"):
+            bg.jit(lambda x: x, static=(wrong,))
+        with pytest.raises(ValueError, match="donate"):
+            bg.jit(lambda x: x, donate=(wrong,))
+    bg.jit(lambda *x, **more: x, static=(5, "anything"))
 
 
 def test_donated_arguments(bg: Any) -> None:
