@@ -7,6 +7,7 @@ calls, unless these belong to an installed package.
 
 from __future__ import annotations
 
+import inspect
 import sys
 import sysconfig
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -27,6 +28,7 @@ _MISSING = object()
 #: Values that are compared, others by identity.
 _COMPARED = (bool, int, float, complex, str, bytes, type(None))
 _MOST = 4000
+_DEPTH = 6  # of containers
 _PATHS = tuple(map(sysconfig.get_path, ("stdlib", "platstdlib", "purelib", "platlib")))
 _OWN = __name__.partition(".")[0]
 
@@ -46,12 +48,29 @@ class Guard(Shown):
         return _is_same(self._expected, _seen(self._get()))
 
 
-def _seen(value: Any) -> Any:
-    """Return what is compared: a container's length and items, else the value."""
+class _Elements:
+    """A copy of a NumPy array's elements, since these can change."""
+
+    __slots__ = ("array",)
+
+    def __init__(self, array: np.ndarray) -> None:
+        self.array = array.copy()
+
+    def is_same(self, other: _Elements) -> bool:
+        """Whether the elements have the same bits."""
+        a, b = self.array, other.array
+        return a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes()
+
+
+def _seen(value: Any, depth: int = _DEPTH) -> Any:
+    """Return what is compared: the items of containers, the elements of arrays, else the value."""
+    if isinstance(value, np.ndarray):
+        return _Elements(value)
     if isinstance(value, list | tuple):
-        return type(value), list(value)
+        return type(value), [_seen(one, depth - 1) for one in value] if depth else list(value)
     if isinstance(value, dict):
-        return type(value), [*value, *value.values()]
+        items = [_seen(one, depth - 1) if depth else one for one in value.values()]
+        return type(value), [*value, *items]
     if isinstance(value, set):
         return type(value), [len(value)]
     return value
@@ -63,11 +82,9 @@ def _is_same(a: Any, b: Any) -> bool:
     if type(a) is not type(b):
         return False
     if type(a) is tuple:  # of _seen
-        return (
-            a[0] is b[0]
-            and len(a[1]) == len(b[1])
-            and all(_is_same(_seen(x), _seen(y)) for x, y in zip(a[1], b[1], strict=True))
-        )
+        return a[0] is b[0] and len(a[1]) == len(b[1]) and all(map(_is_same, a[1], b[1]))
+    if type(a) is _Elements:
+        return a.is_same(b)
     if isinstance(a, np.generic) or type(a) in _COMPARED:
         return bool(a == b) or (a != a and b != b)
     if isinstance(a, MethodType):  # made anew at each access
@@ -82,6 +99,7 @@ class Guards(Shown):
         self._all: list[Guard] = []
         self._modules: list[Any] = []
         self._known: set[int] = set()
+        self._visited: set[tuple[int, Any]] = set()
         self._kept: list[Any] = []
         self._visit(function, getattr(function, "__name__", "function"))
         code = getattr(function, "__code__", None)
@@ -160,36 +178,57 @@ class Guards(Shown):
 
     def _add(self, name: str, get: Callable[[], Any], names: tuple[str, ...]) -> None:
         value = get()
-        if isinstance(value, ModuleType):
-            return
-        self._all.append(Guard(name, get))
-        self._visit(value, name)
+        if not isinstance(value, ModuleType):
+            self._all.append(Guard(name, get))
+            self._visit(value, name)
         self._visit_object(value, names, name)
 
     def _visit_object(self, x: Any, names: tuple[str, ...], path: str) -> None:
-        """Visit those attributes of the user's objects that the code names."""
+        """Visit those attributes of the user's objects, classes and modules that the code names."""
         if _is_module(x):
             self._visit(x, path)
             return
-        if isinstance(x, Array | np.ndarray | type | FunctionType | ModuleType):
-            return
-        if type(x).__module__.partition(".")[0] == _OWN:
-            return
-        own = getattr(x, "__dict__", None)
-        if not isinstance(own, dict):
+        if isinstance(x, Array | np.ndarray | FunctionType | MethodType) or _is_foreign(x):
             return
         for name in names:
-            if name in own and len(self._all) < _MOST:
-                self._all.append(Guard(f"{path}.{name}", partial(own.get, name, _MISSING)))
-                self._visit(own[name], f"{path}.{name}")
-                if id(own[name]) not in self._known:
-                    self._known.add(id(own[name]))
-                    self._visit_object(own[name], names, f"{path}.{name}")
-            elif isinstance(found := getattr(type(x), name, None), FunctionType):
-                self._visit(found, name)
-                if id(found.__code__) not in self._known:
-                    self._known.add(id(found.__code__))
-                    self._visit_object(x, _names(found.__code__), path)
+            if len(self._all) >= _MOST:
+                return
+            found = inspect.getattr_static(x, name, _MISSING)
+            if isinstance(found, staticmethod | classmethod):
+                found = found.__func__
+            if isinstance(found, property):
+                found = found.fget
+            if isinstance(found, FunctionType):
+                self._visit_method(x, found, path)
+            elif found is not _MISSING and not name.startswith("__"):
+                self._visit_attribute(x, name, names, f"{path}.{name}")
+
+    def _visit_method(self, x: Any, method: FunctionType, path: str) -> None:
+        if _is_installed(method.__code__, method.__module__ or ""):
+            return
+        self._visit(method, method.__name__)
+        key = id(x), id(method)
+        if key not in self._visited:
+            self._visited.add(key)
+            self._visit_object(x, _names(method.__code__), path)
+
+    def _visit_attribute(self, x: Any, name: str, names: tuple[str, ...], path: str) -> None:
+        own = getattr(x, "__dict__", None)
+        get: Callable[[], Any] = partial(getattr, x, name, _MISSING)
+        if isinstance(own, dict) and name in own:
+            get = partial(own.get, name, _MISSING)
+        value = get()
+        if isinstance(value, ModuleType) and _is_foreign(value):
+            return
+        key = id(x), name
+        if key in self._visited:
+            return
+        self._visited.add(key)
+        self._kept.append(x)
+        if not isinstance(value, ModuleType):
+            self._all.append(Guard(path, get))
+        self._visit(value, path)
+        self._visit_object(value, names, path)
 
     def _visit_module(self, module: Any) -> None:
         for one in module.modules():
@@ -249,10 +288,24 @@ def _content(cell: CellType) -> Any:
 
 
 def _is_installed(code: CodeType, module: str) -> bool:
-    package = module.partition(".")[0]
-    if package in (_OWN, "numpy") or package in sys.stdlib_module_names - {"__main__"}:
-        return True
-    return code.co_filename.startswith(_PATHS)
+    return _is_known(module.partition(".")[0]) or code.co_filename.startswith(_PATHS)
+
+
+def _is_known(package: str) -> bool:
+    return package in (_OWN, "numpy") or (
+        package in sys.stdlib_module_names and package != "__main__"
+    )
+
+
+def _is_foreign(x: Any) -> bool:
+    """Whether an object, class or module belongs to an installed package, so is not looked at."""
+    if isinstance(x, ModuleType):
+        file = getattr(x, "__file__", None)
+        package = x.__name__.partition(".")[0]
+        return _is_known(package) or (file is not None and file.startswith(_PATHS))
+    own = x if isinstance(x, type) else type(x)
+    package = own.__module__.partition(".")[0]
+    return _is_known(package) if isinstance(x, type) else package == _OWN
 
 
 def _is_module(x: Any) -> bool:

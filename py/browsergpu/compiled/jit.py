@@ -6,6 +6,7 @@ import inspect
 import warnings
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
+from copy import deepcopy
 from functools import partial, update_wrapper
 from threading import Lock
 from typing import Any
@@ -85,6 +86,13 @@ class Jitted(Shown):
 
     def _facts(self) -> str:
         return f"of {shown(self._function)}"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _again, (self._function, self._static, self._donated)
+
+    def of_copy(self, function: Callable[..., Any]) -> Any:
+        """Return another function or module, compiled with the same options."""
+        return _again(function, self._static, self._donated)
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         return self if instance is None else partial(self, instance)
@@ -306,6 +314,11 @@ def jit(
     return _module(fun, found) if isinstance(fun, Module) else found
 
 
+def _again(function: Any, static: Iterable[int | str], donate: Iterable[int | str]) -> Any:
+    """Compile a function of another process, or a copy."""
+    return jit(function, static=static, donate=donate)
+
+
 def _module(module: Module, compiled: Jitted) -> Any:
     """Return a module with the same attributes whose calls are compiled."""
 
@@ -313,7 +326,13 @@ def _module(module: Module, compiled: Jitted) -> Any:
         return compiled(*args, **options)
 
     kind = type(module)
-    own = type(kind.__name__, (kind,), {"__call__": call, "explain": lambda _: compiled.explain()})
+    names = {
+        "__call__": call,
+        "__deepcopy__": lambda _, memo: compiled.of_copy(deepcopy(module, memo)),
+        "__reduce_ex__": lambda _, __: (_again, compiled.__reduce__()[1]),
+        "explain": lambda _: compiled.explain(),
+    }
+    own = type(kind.__name__, (kind,), names)
     found: Any = object.__new__(own)
     object.__setattr__(found, "__dict__", module.__dict__)
     return found

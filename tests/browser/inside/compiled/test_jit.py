@@ -9,7 +9,7 @@ import warnings
 from collections import namedtuple
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -246,6 +246,46 @@ def test_attributes_and_methods(bg: Any) -> None:
             one.w = bg.full(3, 4.0)
         near(one(x), x * one.w + one.bias)
         near(other(x), x * 5 + 1)
+
+
+def test_classes_properties_slots_and_containers(bg: Any) -> None:
+    class Settings:
+        rate = 1.0
+        factors: ClassVar[dict[str, Any]] = {"a": [1.0, np.ones(2, np.float32)]}
+
+    class Slotted:
+        __slots__ = ("w",)
+
+        @property
+        def doubled(self) -> Any:
+            return self.w * 2
+
+    slotted = Slotted()
+    slotted.w = bg.ones(2)
+    table = np.zeros(2, np.float32)
+
+    def f(x: Any) -> Any:
+        factor, more = Settings.factors["a"]
+        return x * Settings.rate * factor + slotted.doubled + bg.asarray(more) + bg.asarray(table)
+
+    compiled = bg.jit(f)
+    x = numbers(bg, 2)
+
+    def check() -> None:
+        for _ in range(3):
+            near(compiled(x), f(x))
+
+    check()
+    Settings.rate = 3.0
+    check()
+    Settings.factors["a"][0] = 2.0
+    check()
+    Settings.factors["a"][1][1] = 5
+    check()
+    slotted.w = bg.full(2, 7.0)
+    check()
+    table[0] = 9
+    check()
 
 
 def test_changed_arrays_go_on(bg: Any) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 import warnings
 from collections.abc import Iterator
 from typing import Any
@@ -99,6 +101,23 @@ def test_a_compiled_module_is_the_module(bg: Any) -> None:
         for x, _ in batches(bg, 4):
             near(outer(x), bg.nn.relu(model(x)))
     assert [one["calls"] for one in compiled.explain().variants] == [2]
+
+
+def test_copies_and_pickles_are_compiled_modules_of_their_own(bg: Any) -> None:
+    x = bg.ones((1, 3))
+    model = bg.jit(bg.nn.Linear(3, 2))
+    with bg.no_grad():
+        for _ in range(3):
+            expected = model(x)
+        for other in (copy.deepcopy(model), pickle.loads(pickle.dumps(model))):
+            for n in range(4):
+                near(other(x), np.asarray(expected) + n)
+                other.bias += 1
+            near(model(x), expected)
+            assert [one["calls"] for one in other.explain().variants] == [2]
+    function = pickle.loads(pickle.dumps(bg.jit(bg.tanh)))
+    for _ in range(3):
+        near(function(x), bg.tanh(x))
 
 
 def test_train_and_eval_and_new_parameters(bg: Any) -> None:
