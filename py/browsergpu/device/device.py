@@ -173,12 +173,7 @@ class Device(Shown):
         self._compiled: dict[tuple[str, str, int | None], Pipeline] = {}
         self._sources = _Remembered()  # pipelines of custom kernels
         #: Whether calls run kernels that compile sooner until the selected ones are compiled.
-        self.has_quick_results = (
-            self.device_type != "cpu"
-            and config.tune_by_use is not False
-            and config.enable_pipeline_cache
-            and not config.debug_mode
-        )
+        self.has_quick_results = False
         self._warming: Future[None] | None = None  # the event loop keeps only a weak reference
         # The pipelines for the current workgroup sizes.
         self._pipelines: dict[tuple[str, str], Pipeline] = {}
@@ -211,6 +206,7 @@ class Device(Shown):
         device = cls(info, await open_gpu(WANTED_FEATURES), chosen, sizes, picks)
         if device._is_tuned_by_use():
             device._programs.by_use = TuningByUse()
+        device.has_quick_results = device._wants_quick_results()
         if chosen.warm_up and device.device_type != "cpu":
             device._warming = ensure_future(_warm_up_slowly(ref(device)))
         return device
@@ -300,6 +296,11 @@ class Device(Shown):
         if config.tune_by_use is None:
             return self.device_type != "cpu" and not self._variants.is_measured
         return bool(config.tune_by_use)
+
+    def _wants_quick_results(self) -> bool:
+        config = self.config
+        is_plain = config.enable_pipeline_cache and not config.debug_mode
+        return is_plain and config.tune_by_use is not False and self.device_type != "cpu"
 
     @property
     def variants(self) -> Choices:
@@ -513,6 +514,10 @@ class Device(Shown):
         if key not in self._compiled:
             self._compiled[key] = self._compile(*key, ahead=True)
         return self._compiled[key]
+
+    def known_pipeline(self, name: str, configuration: str) -> Pipeline | None:
+        """Return a kernel that is compiled or being compiled, or None."""
+        return self._compiled.get(self._key(name, configuration))
 
     def _key(self, name: str, configuration: str) -> tuple[str, str, int | None]:
         """Return the cache key of a pipeline, with the workgroup size if it is tuned."""

@@ -35,6 +35,9 @@ class Device(Protocol):
     def pipeline(self, kernel: str, configuration: str = "") -> Pipeline:
         """Return a kernel compiled in one of its configurations."""
 
+    def known_pipeline(self, name: str, configuration: str) -> Pipeline | None:
+        """Return a kernel that is compiled or being compiled, or None."""
+
     def compiled_ahead(self, name: str, configuration: str) -> Pipeline:
         """Return a kernel that is being compiled in the background."""
 
@@ -55,11 +58,15 @@ def quick_program(device: Device, key: Key) -> Program | None:
             sooner = device.prepared(key)
         if _operations(sooner) > _MOST_OPERATIONS:
             continue
+        known = [device.known_pipeline(*kernel) for kernel in _kernels(program)]
+        is_compiled = device.recorder.is_compiled
+        if all(one is not None and is_compiled(one) is not False for one in known):
+            return None
         for kernel in _kernels(sooner):
             device.pipeline(*kernel)  # first, so that the others do not delay it
-        waiting = [device.compiled_ahead(*kernel) for kernel in _kernels(program)]
-        is_waiting = any(device.recorder.is_compiled(one) is False for one in waiting)
-        return sooner if is_waiting else None
+        for kernel in _kernels(program):
+            device.compiled_ahead(*kernel)
+        return sooner
     return None
 
 
