@@ -7,7 +7,6 @@ calls, unless these belong to an installed package.
 
 from __future__ import annotations
 
-import inspect
 import sys
 import sysconfig
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -193,7 +192,7 @@ class Guards(Shown):
         for name in names:
             if len(self._all) >= _MOST:
                 return
-            found = inspect.getattr_static(x, name, _MISSING)
+            found = _found(x, name)
             if isinstance(found, staticmethod | classmethod):
                 found = found.__func__
             if isinstance(found, property):
@@ -248,6 +247,16 @@ class _NoGuards(Guards):
 
 
 NO_GUARDS = _NoGuards()
+
+
+def _found(x: Any, name: str) -> Any:
+    """Return an attribute as an object, or else a class of it, has it, without calling anything."""
+    own = getattr(x, "__dict__", {})
+    classes = x.__mro__ if isinstance(x, type) else type(x).__mro__
+    for names in (own, *map(vars, classes)):
+        if name in names:
+            return names[name]
+    return _MISSING
 
 
 def _names(code: CodeType) -> tuple[str, ...]:
