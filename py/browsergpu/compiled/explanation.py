@@ -8,6 +8,10 @@ from typing import Any
 from browsergpu.core.showing import Shown, byte_count
 
 
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"
+
+
 class Explanation(Shown):
     """What a compiled function has captured.
 
@@ -45,7 +49,8 @@ class Explanation(Shown):
             lines.append(f"Runs without a graph, because {self.plain}.")
         for number, one in enumerate(self.variants, 1):
             lines.append(
-                f"Graph {number}: {one['kernels']} kernels, {one['calls']} replays, "
+                f"Graph {number}: {_count(one['kernels'], 'kernel')}, "
+                f"{_count(one['calls'], 'replay')}, "
                 f"{byte_count(one['bytes'])} of results"
             )
             lines += [f"    {times} x {label}" for label, times in one["labels"].items()]

@@ -309,7 +309,7 @@ def jit(
         return partial(jit, static=static, donate=donate)
     is_other = inspect.iscoroutinefunction(fun) or inspect.isgeneratorfunction(fun)
     if not callable(fun) or is_other or inspect.isasyncgenfunction(fun):
-        raise InvalidType(_OP, "fun", fun, "a function that is no coroutine and no generator")
+        raise InvalidType(_OP, "fun", fun, "a function, neither async nor a generator")
     found = Jitted(fun, static, donate)
     return _module(fun, found) if isinstance(fun, Module) else found
 
