@@ -19,11 +19,12 @@ from browsergpu.arrays.context import current
 from browsergpu.arrays.lazy.trace import Tracer
 from browsergpu.arrays.value import Value
 from browsergpu.arrays.x64 import x64_mode
+from browsergpu.autograd.trees import map_tree
 from browsergpu.compiled.donation import donate as donate_array
 from browsergpu.compiled.explanation import Explanation
 from browsergpu.compiled.guards import Guards, share_memory, versions_of
 from browsergpu.compiled.parameters import Parameters
-from browsergpu.compiled.signature import Signature, each_leaf, rebuilt
+from browsergpu.compiled.signature import Signature, rebuilt
 from browsergpu.compiled.tracing import Trace
 from browsergpu.compiled.variant import Variant
 from browsergpu.core import blocks
@@ -38,6 +39,8 @@ from browsergpu.networks.module import Module
 _OP = "jit"
 #: Graphs that a function keeps. The least recently used one goes first.
 _MOST_VARIANTS = 32
+#: Variants of one signature, for other values that the function reads.
+_MOST_OF_STATE = 16
 #: Values of one fixed number from which a warning names it.
 _MANY_VALUES = 8
 
@@ -107,7 +110,7 @@ class Jitted(Shown):
             given = [x for at, x in enumerate(args) if at in self._donated]
             given += [x for name, x in options.items() if name in self._donated]
             result = self._called(args, options)
-            each_leaf(given, donate_array)
+            map_tree(donate_array, given)
             return result
         return self._called(args, options)
 
@@ -136,23 +139,26 @@ class Jitted(Shown):
             gradient = one.variant.gradient
             if (gradient is None or not gradient.is_busy) and one.guards.changed() is None:
                 return self._replayed(one, state, found, args, options)
-        rebuild = partial(self._arguments, args, options)
         if not state.is_warm or len(state.variants) >= _MOST_OF_STATE:
             self._drop_changed(state)
             state.is_warm = True
             arrays = [_on_gpu(x) for x in arrays]
-            own, named = rebuild(arrays, found.numbers)
             before = versions_of(arrays)
-            result = self._function(*own, **named)
+            result = self._plainly(args, options, arrays, found)
             state.changes_arguments |= versions_of(arrays) != before
             return result
-        return self._traced(state, found, rebuild)
+        return self._traced(state, found, args, options)
 
     def _arguments(
-        self, args: Any, options: Any, arrays: Sequence[Any], numbers: Sequence[Any]
+        self, args: Any, options: Any, arrays: Iterable[Any], numbers: Iterable[Any]
     ) -> Any:
         tree = args, options, self._parameters, self._static
         return rebuilt(tree, arrays, numbers, self._fixed)
+
+    def _plainly(self, args: Any, options: Any, arrays: Sequence[Any], found: Signature) -> Any:
+        """Call the function itself, with NumPy arrays on the GPU."""
+        own, named = self._arguments(args, options, map(_on_gpu, arrays), found.numbers)
+        return self._function(*own, **named)
 
     def _begin(self, key: Any, tracer: Tracer, found: Signature) -> _State:
         for name, value in found.constants:
@@ -188,18 +194,17 @@ class Jitted(Shown):
                     made = variant.run(arrays, tracer)
                     variant.write_back(arrays, tracer)
                     return variant.results(arrays, made, tracer)
-        own, named = self._arguments(args, options, [_on_gpu(x) for x in arrays], found.numbers)
-        return self._function(*own, **named)
+        return self._plainly(args, options, arrays, found)
 
-    def _traced(self, state: _State, found: Signature, rebuild: Callable[..., Any]) -> Any:
+    def _traced(self, state: _State, found: Signature, args: Any, options: Any) -> Any:
         arrays = [_on_gpu(x) for x in found.arrays]
         guards = Guards(self._function, found.objects)
         if guards.share_memory(arrays) or (state.changes_arguments and share_memory(arrays)):
-            own, named = rebuild(arrays, found.numbers)
-            return self._function(*own, **named)
+            return self._plainly(args, options, arrays, found)
         for change in {one.guards.changed() for one in state.variants} - {None}:
             self._reasons.append(f"{change} has changed")
         trace = Trace(state.tracer, found.numbers, found.paths)
+        rebuild = partial(self._arguments, args, options)
         result = trace.call(self._function, guards, arrays, rebuild)
         if trace.variant is not None:
             state.variants.append(Compiled(trace.variant, guards, trace.numbers))
@@ -225,10 +230,6 @@ class Jitted(Shown):
         for name in names:
             self._fixed.setdefault(name, set())
             self._reasons.append(f"the function uses the value of {name}")
-
-
-#: Variants of one signature, for other values that the function reads.
-_MOST_OF_STATE = 16
 
 
 def _on_gpu(x: Any) -> Any:

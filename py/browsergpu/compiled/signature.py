@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Collection, Iterable
 from typing import Any
 
 import numpy as np
@@ -140,13 +140,3 @@ def rebuilt(
         name: x if name in static else part(x, "", name) for name, x in sorted(options.items())
     }
     return own, {name: sorted_options[name] for name in options}
-
-
-def each_leaf(tree: Any, visit: Callable[[Any], Any]) -> Any:
-    """Return a tree of results with ``visit`` applied to what is no dict, list or tuple."""
-    if isinstance(tree, dict):
-        return type(tree)([(key, each_leaf(one, visit)) for key, one in tree.items()])
-    if isinstance(tree, list | tuple):
-        made = [each_leaf(one, visit) for one in tree]
-        return tree._make(made) if hasattr(tree, "_make") else type(tree)(made)
-    return visit(tree)

@@ -20,9 +20,9 @@ from browsergpu.arrays.lazy.node import Node
 from browsergpu.arrays.lazy.trace import Tracer
 from browsergpu.arrays.traced_number import TracedNumber, is_traced
 from browsergpu.arrays.value import NODE, Value
+from browsergpu.autograd.trees import map_tree
 from browsergpu.compiled.gradient import Gradient
 from browsergpu.compiled.guards import NO_GUARDS, Guards
-from browsergpu.compiled.signature import each_leaf
 from browsergpu.compiled.variant import (
     Computed,
     Input,
@@ -139,7 +139,7 @@ class Trace(Shown):
                 if found is not None:
                     return found[0]
                 self._give_back(arrays, inputs, nodes, writes)
-                return each_leaf(results.pop(), lambda x: self._of_caller(x, arrays, inputs, nodes))
+                return map_tree(lambda x: self._of_caller(x, arrays, inputs, nodes), results.pop())
         finally:
             blocks.end(self._block)
 
@@ -189,7 +189,7 @@ class Trace(Shown):
                 for x, node, is_written in zip(arrays, nodes, written, strict=True):
                     if is_written:
                         self._assign(x, node)
-                return [each_leaf(structure, lambda at: self._built(specs[at], arrays))]
+                return [map_tree(lambda at: self._built(specs[at], arrays), structure)]
             made: list[Storage] = []
             alive: list[Any] = []
             for at, spec in enumerate(specs):
@@ -212,7 +212,7 @@ class Trace(Shown):
                 for node, is_kept, is_written in zip(nodes, kept, written, strict=True)
             ]
             self.variant = Variant(
-                graph, own, specs, made, lambda found: each_leaf(structure, found.__getitem__)
+                graph, own, specs, made, lambda found: map_tree(found.__getitem__, structure)
             )
             if has_gradient:
                 roots = [self._sources.get(at) for at in range(len(specs))]
@@ -239,7 +239,7 @@ class Trace(Shown):
                     self._sources[len(specs) - 1] = source
             return numbers[id(x)]
 
-        return [each_leaf(result, visit)]
+        return [map_tree(visit, result)]
 
     def _spec(self, x: Any, inputs: Sequence[Array], nodes: Sequence[Node]) -> Any:
         if is_traced(x):

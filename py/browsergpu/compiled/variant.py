@@ -44,9 +44,7 @@ class Writes(Shown):
         self._observers.remove(self._note)
 
     def _note(self, pipeline: Any, fields: tuple[Any, ...]) -> None:
-        for at, access in enumerate(pipeline.access):
-            if access == "w":
-                self.ids.add(fields[3 + at])
+        self.ids.update(pipeline.written(fields))
 
 
 def of_input(x: Any, tracer: Tracer) -> Node:
@@ -185,7 +183,7 @@ class Variant(Shown):
                 node = NODE.__get__(x)
                 if node.trace is not None:
                     node.in_memory()
-                if node.strides is not None or node.offset:
+                if not is_packed(node):
                     node = copied(Value(node, tracer)).node
             temporary.append(node)
             if kept is None:

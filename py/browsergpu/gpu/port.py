@@ -40,6 +40,10 @@ class Pipeline:
         """The number of buffers of a dispatch."""
         return len(self.access)
 
+    def written(self, fields: Sequence[Any]) -> list[int]:
+        """Return the ids of the buffers that a dispatch with these fields may write."""
+        return [fields[3 + at] for at, access in enumerate(self.access) if access == "w"]
+
 
 #: A callback for each dispatch. It gets the pipeline, then the grid, buffer ids and parameters.
 Observer = Callable[[Pipeline, tuple[float, ...]], None]
@@ -69,11 +73,8 @@ class Captured(OfBlock):
         if not self.is_here:
             return
         self.dispatches.append((pipeline, fields))
-        ids: Any = fields[3 : 3 + pipeline.bindings]
-        self.ids.update(ids)
-        for identity, access in zip(ids, pipeline.access, strict=True):
-            if access == "w":
-                self.written.add(identity)
+        self.ids.update(fields[3 : 3 + pipeline.bindings])  # type: ignore[arg-type]
+        self.written.update(pipeline.written(fields))
 
 
 #: Advice for a lost device that neither arrays nor a backend opened.
