@@ -11,6 +11,7 @@ number ``speedup`` over that. The programs are in ``bench/dask_programs``:
 - moved: the same product as ``a @ b`` of arrays on the workers. Dask moves chunks.
 - kmeans: rounds of Lloyd's algorithm on points that stay on the workers.
 - reduction: mean((u - 1/2)²) of random numbers that are drawn as they are needed.
+- several: the same mean, of several chunks a task.
 - transpose: mean((A - Aᵀ)²). Most chunks move.
 - sort: random keys, sorted by sampling. Most keys move.
 - transfer: bytes a second of a chunk from one worker's GPU to another's. Needs two workers.

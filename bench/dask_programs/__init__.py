@@ -10,6 +10,7 @@ PROGRAMS: dict[str, Callable[..., Measured | None]] = {
     "moved": products.moved,
     "kmeans": kmeans.kmeans,
     "reduction": reduction.reduction,
+    "several": reduction.several,
     "transpose": exchange.transpose,
     "sort": exchange.sort,
     "transfer": overheads.transfer,

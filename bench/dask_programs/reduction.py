@@ -19,6 +19,13 @@ def drawn(kind: str, seed: int, size: int, block_id: tuple[int, ...]) -> Any:
     return rng.random(size, dtype=np.float32)
 
 
+def means(kind: str, seed: int, size: int, chunks: int, block_id: tuple[int, ...]) -> np.ndarray:
+    """Return the mean of (u - 1/2)² of several chunks, which are drawn one after the other."""
+    rng = library(kind).random.default_rng([seed, *block_id])
+    found = [((rng.random(size, dtype=np.float32) - 0.5) ** 2).mean() for _ in range(chunks)]
+    return np.mean([np.asarray(mean) for mean in found], keepdims=True)
+
+
 def reduction(kind: str, client: Client, o: Any) -> Measured:
     """Compute mean((u - 1/2)²), which is 1/12. A few bytes of each chunk move.
 
@@ -41,4 +48,25 @@ def reduction(kind: str, client: Client, o: Any) -> Measured:
 
     seconds = timed(o.repeats, run)
     sizes = {"bytes": 4 * n, "chunk": chunk, "split_every": o.split_every}
+    return Measured(seconds, 4 * n / seconds / 1e12, "TB/s", sizes)
+
+
+def several(kind: str, client: Client, o: Any) -> Measured:
+    """Compute the same mean with tasks that draw and reduce several chunks each."""
+    wanted = o.gigabytes if kind == "browsergpu" else o.numpy_gigabytes
+    chunk = min(o.reduced_chunk, int(wanted * 1e9 / 4 / o.pieces))
+    tasks = int(wanted * 1e9 / 4 / chunk / o.pieces)
+    n = chunk * o.pieces * tasks
+    seeds = count()
+
+    def run() -> None:
+        found = da.map_blocks(
+            means, kind, next(seeds), chunk, o.pieces,
+            chunks=((1,) * tasks,), dtype=np.float32, meta=np.empty(0, np.float32),
+        )  # fmt: skip
+        mean = float(found.mean(split_every=o.split_every).compute())
+        assert abs(mean - 1 / 12) < 1 / min(n, 1e6) ** 0.5, mean
+
+    seconds = timed(o.repeats, run)
+    sizes = {"bytes": 4 * n, "chunk": chunk, "chunks_a_task": o.pieces}
     return Measured(seconds, 4 * n / seconds / 1e12, "TB/s", sizes)
