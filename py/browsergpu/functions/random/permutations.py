@@ -45,13 +45,18 @@ class Permutations(Vectors):
 
     def _permutation(self, x: Any, axis: int) -> Array:
         op = "permutation"
-        if isinstance(x, np.ndarray | list | tuple) and np.ndim(x):
-            x = creation.asarray(x, device=self._where((1,)).device)
+        x = self._elements(x)
         if not isinstance(x, Array):
             shapes.axis(op, "axis", axis, 1)
             return self._random_order(op, checks.integer(op, "x", x))
         at = shapes.axis(op, "axis", axis, x.ndim)
         return manipulation.take(x, self._random_order(op, x.shape[at]), axis=at)
+
+    def _elements(self, drawn_from: Any) -> Any:
+        """Return a sequence as an array, and a number unchanged."""
+        if isinstance(drawn_from, Array) or np.ndim(drawn_from) == 0:
+            return drawn_from
+        return creation.asarray(drawn_from, device=self._where((1,)).device)
 
     @exclusive
     def _random_order(self, op: str, n: int) -> Array:
@@ -67,8 +72,7 @@ class Permutations(Vectors):
     def _choice(self, a: Any, size: Any, replace: bool, p: Any, axis: int) -> Array:
         op = "choice"
         checks.flag(op, "replace", replace)
-        if isinstance(a, list | tuple | np.ndarray) and np.ndim(a):
-            a = creation.asarray(a, device=self._where((1,)).device)
+        a = self._elements(a)
         at = shapes.axis(op, "axis", axis, a.ndim if isinstance(a, Array) else 1)
         n = a.shape[at] if isinstance(a, Array) else checks.integer(op, "a", a, 1)
         shape = shape_of(op, size)

@@ -202,6 +202,8 @@ def test_orders(bg: Any) -> None:
     assert sorted(b.tolist()) == list(range(12))
     assert b.tolist() != list(range(12))
     assert sorted(rng.permutation([3, 1, 2]).tolist()) == [1, 2, 3]
+    assert sorted(rng.permutation(range(3, 6)).tolist()) == [3, 4, 5]
+    assert sorted(rng.choice(range(3, 6), 3, replace=False).tolist()) == [3, 4, 5]
     assert set(rng.choice([10, 20, 30], 50).tolist()) == {10, 20, 30}
     assert len(rng.bytes(7)) == 7
     assert rng.bytes(7) != rng.bytes(7)
