@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import count
 from typing import Any
 
@@ -31,42 +32,46 @@ def reduction(kind: str, client: Client, o: Any) -> Measured:
 
     Dask fuses all work on a chunk into one task. ``da.random`` would give two tasks.
     """
-    wanted = o.gigabytes if kind == "browsergpu" else o.numpy_gigabytes
-    chunk = min(o.reduced_chunk, int(wanted * 1e9 / 4))
-    chunks = int(wanted * 1e9 / 4 / chunk)
-    n = chunk * chunks
-    seeds = count()
 
-    def run() -> None:
-        # With another seed each time: Dask computes nothing whose name it still knows.
+    def mean(seed: int, chunk: int, tasks: int) -> Any:
         u = da.map_blocks(
-            drawn, kind, next(seeds), chunk,
-            chunks=((chunk,) * chunks,), dtype=np.float32, meta=meta_of(kind, 1),
+            drawn, kind, seed, chunk,
+            chunks=((chunk,) * tasks,), dtype=np.float32, meta=meta_of(kind, 1),
         )  # fmt: skip
-        mean = float(np.asarray(((u - 0.5) ** 2).mean(split_every=o.split_every).compute()))
-        assert abs(mean - 1 / 12) < 1 / min(n, 1e6) ** 0.5, mean
+        return ((u - 0.5) ** 2).mean(split_every=o.split_every)
 
-    seconds = timed(o.repeats, run)
-    sizes = {"bytes": 4 * n, "chunk": chunk, "split_every": o.split_every}
-    return Measured(seconds, 4 * n / seconds / 1e12, "TB/s", sizes)
+    return _measured(kind, o, 1, mean)
 
 
 def several(kind: str, client: Client, o: Any) -> Measured:
     """Compute the same mean with tasks that draw and reduce several chunks each."""
+
+    def mean(seed: int, chunk: int, tasks: int) -> Any:
+        found = da.map_blocks(
+            means, kind, seed, chunk, o.pieces,
+            chunks=((1,) * tasks,), dtype=np.float32, meta=np.empty(0, np.float32),
+        )  # fmt: skip
+        return found.mean(split_every=o.split_every)
+
+    return _measured(kind, o, o.pieces, mean)
+
+
+def _measured(
+    kind: str, o: Any, chunks_a_task: int, mean: Callable[[int, int, int], Any]
+) -> Measured:
+    """Measure ``mean(seed, elements of a chunk, number of tasks)``, a Dask array of no axes."""
     wanted = o.gigabytes if kind == "browsergpu" else o.numpy_gigabytes
-    chunk = min(o.reduced_chunk, int(wanted * 1e9 / 4 / o.pieces))
-    tasks = int(wanted * 1e9 / 4 / chunk / o.pieces)
-    n = chunk * o.pieces * tasks
+    chunk = min(o.reduced_chunk, int(wanted * 1e9 / 4 / chunks_a_task))
+    tasks = int(wanted * 1e9 / 4 / chunk / chunks_a_task)
+    n = chunk * chunks_a_task * tasks
     seeds = count()
 
     def run() -> None:
-        found = da.map_blocks(
-            means, kind, next(seeds), chunk, o.pieces,
-            chunks=((1,) * tasks,), dtype=np.float32, meta=np.empty(0, np.float32),
-        )  # fmt: skip
-        mean = float(found.mean(split_every=o.split_every).compute())
-        assert abs(mean - 1 / 12) < 1 / min(n, 1e6) ** 0.5, mean
+        # With another seed each time: Dask computes nothing whose name it still knows.
+        found = float(np.asarray(mean(next(seeds), chunk, tasks).compute()))
+        assert abs(found - 1 / 12) < 1 / min(n, 1e6) ** 0.5, found
 
     seconds = timed(o.repeats, run)
-    sizes = {"bytes": 4 * n, "chunk": chunk, "chunks_a_task": o.pieces}
+    sizes = {"bytes": 4 * n, "chunk": chunk, "split_every": o.split_every}
+    sizes["chunks_a_task"] = chunks_a_task
     return Measured(seconds, 4 * n / seconds / 1e12, "TB/s", sizes)
