@@ -10,6 +10,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from browsergpu.arrays.lazy import host_number
+from browsergpu.arrays.lazy.host_number import HostNumber
 from browsergpu.arrays.lazy.node import Node
 from browsergpu.arrays.lazy.trace import Tracer
 from browsergpu.arrays.numbers import (
@@ -65,6 +67,10 @@ def unary(op: str, x: V, /) -> V:
     made = _resolved.get((op, node.kind)) or resolve(op, (node.kind,))
     trace = node.trace
     if trace is None or len(trace.code) > trace.free_below:
+        if type(trace) is HostNumber:
+            found = host_number.computed(op, made, tracer, (trace.number,))
+            if found is not None:
+                return type(x)(found, tracer)
         trace = tracer.trace(node.shape, 1)
     return type(x)(trace.add_one(made, node), tracer)
 
@@ -84,12 +90,37 @@ def binary(op: str, a: Any, b: Any, /) -> Any:
             return binary(op, *on_one_device(op, a, b))
         trace = x.trace
         if trace is None or trace is not y.trace or len(trace.code) > trace.free_below:
+            if type(trace) is HostNumber or type(y.trace) is HostNumber:
+                found = _beside_host_number(op, made, a, b)
+                if found is not None:
+                    return found
             shape = x.shape
             if y.shape is not shape and y.shape != shape:
                 shape = shapes.broadcast(op, shape, y.shape)
             trace = tracer.trace(shape, 2)
         return type(a)(trace.add_two(made, x, y), tracer)
     return _beside_another(op, a, b, True)
+
+
+def _beside_host_number(op: str, made: Overload, a: V, b: Value) -> V | None:
+    """Record an operation of which the host knows an operand, or both: then compute it.
+
+    Returns None if the operands must be arrays, as in a captured graph.
+    """
+    tracer, x, y = a.tracer, a.node, b.node
+    if not host_number.is_here(tracer):
+        return None
+    first, second = host_number.number_in(x), host_number.number_in(y)
+    if first is not None and second is not None:
+        found = host_number.computed(op, made, tracer, (first, second))
+        return None if found is None else type(a)(found, tracer)
+    is_left = first is None
+    node, other, number = (x, y, second) if is_left else (y, x, first)
+    entry, words = number_entry(other.kind), words_of(number, other.kind)
+    trace = node.trace
+    if trace is None or len(trace.code) > trace.free_below:
+        trace = tracer.trace(node.shape, 2)
+    return type(a)(trace.add_number(made, entry, words, node, is_left), tracer)
 
 
 Beside = tuple[Overload, int, tuple[int, ...]]
@@ -204,8 +235,28 @@ def _beside_another(op: str, array: V, other: Any, is_left: bool) -> Any:
     made, entry, words = found
     trace = node.trace
     if trace is None or len(trace.code) > trace.free_below:
+        if type(trace) is HostNumber:
+            known = _with_number(op, made, array, other, is_left)
+            if known is not None:
+                return known
         trace = array.tracer.trace(node.shape, 2)
     return type(array)(trace.add_number(made, entry, words, node, is_left), array.tracer)
+
+
+def _with_number(op: str, made: Overload, array: V, other: Any, is_left: bool) -> V | None:
+    """Compute an operation on an array that the host knows and a number, or return None."""
+    number = python_number(other)
+    if number is None:
+        typed = typed_number(other)
+        number = None if typed is None else typed[1]
+    own = made.given[1 if is_left else 0]
+    number = None if number is None else host_number.converted(number, own)
+    if number is None:
+        return None
+    known = array.node.trace.number
+    numbers = (known, number) if is_left else (number, known)
+    found = host_number.computed(op, made, array.tracer, numbers)
+    return None if found is None else array.like(found)
 
 
 def _beside_elements(op: str, array: Value, other: Any, is_left: bool) -> Any:
@@ -319,6 +370,10 @@ def cast_to(op: str, x: V, kind: ElementType, *, copy: bool = True) -> V:
     node = x.node
     if node.kind is kind:
         return duplicate(x) if copy else x
+    if type(node.trace) is HostNumber and host_number.is_here(x.tracer):
+        known = host_number.converted(node.trace.number, kind)
+        if known is not None:
+            return x.like(host_number.node_of(x.tracer, kind, known))
     trace = x.tracer.trace(node.shape, 1)
     return x.like(trace.add(cast(node.kind, kind), trace.place_of(node)))
 
@@ -328,6 +383,9 @@ def duplicate(x: V) -> V:
     node = x.node
     data = on_host(node)
     if data is not None:
+        known = host_number.number_in(node)
+        if known is not None:
+            return x.like(host_number.node_of(x.tracer, node.kind, known))
         return x.like(pending_upload(x.tracer, data))
     trace = x.tracer.trace(node.shape, 1)
     return x.like(trace.add(cast(node.kind, node.kind), trace.place_of(node)))

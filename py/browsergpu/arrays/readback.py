@@ -9,6 +9,8 @@ import numpy as np
 
 from browsergpu.arrays.apply import packed
 from browsergpu.arrays.indexing import gather
+from browsergpu.arrays.lazy import host_number
+from browsergpu.arrays.lazy.host_number import HostNumber
 from browsergpu.arrays.lazy.node import Node, stored
 from browsergpu.arrays.pending_upload import on_host
 from browsergpu.arrays.value import Value
@@ -25,7 +27,10 @@ HOST = (1, 0)
 
 def numpy(x: Value) -> np.ndarray:
     """Copy an array to the host, as a NumPy array. Waits for the GPU."""
-    device = x.tracer.device
+    device, trace = x.tracer.device, x.node.trace
+    if type(trace) is HostNumber and host_number.is_here(x.tracer):
+        device.check_open("numpy")
+        return trace.data
     if device.graphs is not None and device.graphs.open is not None and x.node:
         device.graphs.open.before_read()  # here, as a coroutine does not know the user's line
     return platform.block_on(numpy_async(x), "numpy")
@@ -83,8 +88,13 @@ def dlpack(
 
 def item(op: str, x: Value) -> Any:
     """Return the only element as a Python number. Raises ValueError for any other size."""
-    if checks.product(x.node.shape) != 1:
+    node = x.node
+    if type(node.trace) is HostNumber and host_number.is_here(x.tracer):
+        x.tracer.device.check_open(op)
+        return node.trace.number
+    if checks.product(node.shape) != 1:
         raise InvalidArgument(op, "array", x, "an array of one element")
+    x.tracer.element_reads.waited()
     return numpy(x).reshape(()).item()
 
 

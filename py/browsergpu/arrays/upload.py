@@ -54,8 +54,8 @@ def _has_dtype(value: Any) -> bool:
     return not isinstance(value, int | range)
 
 
-def uploaded(tracer: Tracer, data: np.ndarray, kind: ElementType | None = None) -> Node:
-    """Copy a NumPy array to the GPU, as its own type or as ``kind``.
+def fitted(data: np.ndarray, kind: ElementType | None = None) -> tuple[np.ndarray, ElementType]:
+    """Return data as its own type or as ``kind``, and the type.
 
     Raises InvalidArgument for integers outside the type's range.
     """
@@ -80,6 +80,16 @@ def uploaded(tracer: Tracer, data: np.ndarray, kind: ElementType | None = None) 
         lost = np.isinf(ready) & np.isfinite(data) if target.kind in "fc" else np.False_
         if lost.any():
             overflowed(op, data[lost].flat[0], target)
+    return ready, target
+
+
+def uploaded(tracer: Tracer, data: np.ndarray, kind: ElementType | None = None) -> Node:
+    """Copy a NumPy array to the GPU, as its own type or as ``kind``.
+
+    Raises InvalidArgument for integers outside the type's range.
+    """
+    op = "asarray"
+    ready, target = fitted(data, kind)
     ready = np.ascontiguousarray(ready, target.device_numpy).reshape(data.shape)
     device = tracer.device
     device.check_open(op)

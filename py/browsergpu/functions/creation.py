@@ -14,8 +14,9 @@ from browsergpu.arrays.autograd.reads import check_number
 from browsergpu.arrays.autograd.rules import composed, constant, differentiable
 from browsergpu.arrays.context import current, device_of
 from browsergpu.arrays.indexing.gather import coordinates
+from browsergpu.arrays.lazy import host_number
 from browsergpu.arrays.numbers import python_number, typed_number
-from browsergpu.arrays.upload import element_type, on_host, uploaded
+from browsergpu.arrays.upload import element_type, fitted, on_host, uploaded
 from browsergpu.arrays.views import strided
 from browsergpu.arrays.x64 import check_x64
 from browsergpu.core import checks
@@ -86,6 +87,11 @@ def asarray(
         raise InvalidType("asarray", "obj", obj, "numbers, with rows of one length")
     if kind is None and not is_plain:
         check_x64("asarray", "obj", data.dtype)
+    if not data.ndim and host_number.is_here(tracer):
+        ready, target = fitted(data, kind or own)
+        if target in host_number.KINDS:
+            tracer.device.check_open("asarray")
+            return Array(host_number.node_of(tracer, target, ready.item()), tracer)
     return Array(uploaded(tracer, data, kind or own), tracer)
 
 

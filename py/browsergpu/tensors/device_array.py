@@ -30,10 +30,13 @@ _MANY_USERS = 32
 class Storage(Shown):
     """A buffer that returns to its device's pool with the last array that uses it.
 
-    ``freed`` is called then. ``version`` counts the writes in place.
+    ``freed`` is called then. ``version`` counts the writes in place. ``mirror`` is a copy on the
+    host, of the version that it names.
     """
 
-    __slots__ = ("__weakref__", "_many", "_memory", "_users", "buffer", "is_free", "version")
+    __slots__ = (
+        "__weakref__", "_many", "_memory", "_users", "buffer", "is_free", "mirror", "version",
+    )  # fmt: skip
 
     def __init__(
         self, device: Device, buffer: Allocation, freed: Callable[[], object] | None = None
@@ -41,6 +44,7 @@ class Storage(Shown):
         self.buffer = buffer
         self.is_free = False
         self.version = 0
+        self.mirror: Any = None
         self._memory = device.memory
         self._users: list[ref[Any]] = []
         self._many = _MANY_USERS

@@ -106,7 +106,54 @@ def normal(key: int, counter: int, n: int) -> Floats:
     return both.reshape(-1)[:n]
 
 
+def one(
+    distribution: str,
+    key: int,
+    counter: int,
+    shift: int,
+    scale: int,
+    last: int,
+    *,
+    is_signed: bool = False,
+) -> int | float:
+    """Return the first number that a kernel draws with these parameters.
+
+    ``shift``, ``scale`` and ``last`` are words, as the kernels take them. Integers are int32 if
+    ``is_signed``, else uint32.
+    """
+    if distribution in ("words", "integers"):
+        if distribution == "words":
+            found = int(words(key, counter, 1)[0])
+        else:
+            found = int(integers(key, counter, 1, shift, scale or 2**32)[0])
+        return found - 2**32 if is_signed and found >= 2**31 else found
+    shifted, scaled, most = np.array([shift, scale, last], np.uint32).view(np.float32)
+    with np.errstate(over="ignore"):
+        if distribution == "uniform":
+            return float(min(shifted + scaled * uniform(key, counter, 1)[0], most))
+        drawn = normal if distribution == "normal" else exponential
+        return float(shifted + scaled * drawn(key, counter, 1)[0])
+
+
+#: Blocks that are computed at once for draws of up to a block, which loops often repeat.
+_AHEAD = 256
+#: The key, the first counter and the words of the last such blocks.
+_known: tuple[int, int, _Wide] = (-1, 0, np.zeros(0, np.uint64))
+
+
 def _words(key: int, counter: int, n: int) -> _Wide:
+    global _known
+    if n > 4:
+        return _computed_words(key, counter, n)
+    of, first, ahead = _known
+    at = 4 * (counter - first)
+    if of != key or not 0 <= at < len(ahead):
+        at, ahead = 0, _computed_words(key, counter, 4 * _AHEAD)
+        _known = key, counter, ahead
+    return ahead[at : at + n]
+
+
+def _computed_words(key: int, counter: int, n: int) -> _Wide:
     count = -(-n // 4)
     keys = split(key, 2)
     a, b, c, d = _counters(counter, count)

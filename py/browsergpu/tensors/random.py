@@ -4,11 +4,15 @@ Each function fills a tensor from the block at ``counter``. It returns the count
 that it has used, so later draws share no words with it. key < 2^64 and counter < 2^128 are
 parameters of the program. Numbers go to y in row-major order, rounded to its dtype.
 
+A :class:`HostDraw` in place of a tensor takes one number, which the host computes.
+
 Words and integers have the same bits everywhere. Floats do wherever + and × round to nearest, as on
 all known GPUs: the only float arithmetic is scale × number + shift.
 """
 
 from __future__ import annotations
+
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -16,6 +20,7 @@ from browsergpu.core import checks
 from browsergpu.core.dtypes import DType
 from browsergpu.core.errors import InvalidArgument
 from browsergpu.core.params import float_word
+from browsergpu.core.showing import Shown
 from browsergpu.device.device import Device
 from browsergpu.kernels.base.build import Build
 from browsergpu.kernels.elements.philox import draw
@@ -23,6 +28,21 @@ from browsergpu.tensors import philox
 from browsergpu.tensors.operand_checks import small_number
 from browsergpu.tensors.staging import Operand, Staging, launch, of_operands
 from browsergpu.tensors.view import View
+
+
+class HostDraw(Shown):
+    """One number of a dtype, int32, uint32 or float32, that is drawn on the host."""
+
+    __slots__ = ("dtype", "number")
+    size = 1
+
+    def __init__(self, dtype: DType) -> None:
+        self.dtype = dtype
+        self.number: Any = None
+
+
+#: Where numbers are drawn to.
+Drawn: TypeAlias = View | HostDraw
 
 #: The range of integers of a dtype; the upper bound is exclusive.
 _BOUNDS = {
@@ -33,13 +53,13 @@ _BOUNDS = {
 }
 
 
-def words(device: Device, op: str, y: View, key: int, counter: int) -> int:
+def words(device: Device, op: str, y: Drawn, key: int, counter: int) -> int:
     """Fill u32 or i32 y with random words."""
     return _draw(device, op, "words", y, key, counter, 0, 0, 0)
 
 
 def uniform(
-    device: Device, op: str, y: View, key: int, counter: int, low: float = 0.0, high: float = 1.0
+    device: Device, op: str, y: Drawn, key: int, counter: int, low: float = 0.0, high: float = 1.0
 ) -> int:
     """Fill y with floats low + (high - low) u for multiples u of 2^-24 in [0, 1).
 
@@ -60,7 +80,7 @@ def uniform(
     return _draw(device, op, "uniform", y, key, counter, *bounds)
 
 
-def integers(device: Device, op: str, y: View, key: int, counter: int, low: int, high: int) -> int:
+def integers(device: Device, op: str, y: Drawn, key: int, counter: int, low: int, high: int) -> int:
     """Fill y with integers from low to high - 1, with equal probability up to a factor of 2^-32.
 
     Raises InvalidArgument if the range is empty or does not fit y, which is i32, u32, u8 or bool.
@@ -74,7 +94,7 @@ def integers(device: Device, op: str, y: View, key: int, counter: int, low: int,
 
 
 def normal(
-    device: Device, op: str, y: View, key: int, counter: int, mean: float = 0.0, scale: float = 1.0
+    device: Device, op: str, y: Drawn, key: int, counter: int, mean: float = 0.0, scale: float = 1.0
 ) -> int:
     """Fill y with floats mean + scale × standard normal numbers, which are up to 6.67 in size.
 
@@ -85,7 +105,7 @@ def normal(
 
 
 def exponential(
-    device: Device, op: str, y: View, key: int, counter: int, scale: float = 1.0
+    device: Device, op: str, y: Drawn, key: int, counter: int, scale: float = 1.0
 ) -> int:
     """Fill y with floats scale × standard exponential numbers, which are up to 22.2.
 
@@ -101,10 +121,12 @@ def place(key: int, counter: int) -> tuple[int, ...]:
 
 
 def _draw(
-    device: Device, op: str, distribution: str, y: View, key: int, counter: int, *bounds: int
+    device: Device, op: str, distribution: str, y: Drawn, key: int, counter: int, *bounds: int
 ) -> int:
     """Fill y. ``bounds`` are the kernels' shift, scale and last."""
-    if y.size:
+    if isinstance(y, HostDraw):
+        y.number = philox.one(distribution, key, counter, *bounds, is_signed=y.dtype is DType.I32)
+    elif y.size:
         late = (*place(key, counter), *bounds)
         launch(device, op, _fill, (y,), distribution, late=late)
     return (counter + philox.blocks_for(distribution, y.size)) % philox.COUNTERS

@@ -303,6 +303,7 @@ class Graph(OfBlock):
                 self._device.graphs.known.add(target)
             original.node = target
             self._made.discard(target)  # the array existed before the block
+        self.tracer.element_reads.forget_copies()
 
     def move_out(self, tracer: Tracer, nodes: Sequence[Node]) -> None:
         """Move values out of memory that is about to be written.
@@ -462,6 +463,7 @@ class Graph(OfBlock):
             device.recorder.replay(captured, changes, buffers)
             for storage in self._changed:
                 storage.version += 1
+            self.tracer.element_reads.forget_copies()
             device.faults.replayed()
 
     def close(self) -> None:

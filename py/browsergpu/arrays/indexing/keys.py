@@ -9,8 +9,9 @@ from typing import Any, TypeVar
 import numpy as np
 
 from browsergpu.arrays.apply import cast_to, same_device
-from browsergpu.arrays.indexing import assignment, gather, scatter
+from browsergpu.arrays.indexing import assignment, elements, gather, scatter
 from browsergpu.arrays.indexing.masks import chosen, indices_along, replaced
+from browsergpu.arrays.lazy.host_number import is_here, number_in
 from browsergpu.arrays.numbers import python_number, typed_number
 from browsergpu.arrays.upload import on_host, uploaded
 from browsergpu.arrays.value import Value
@@ -19,6 +20,7 @@ from browsergpu.arrays.views.aliases import alias
 from browsergpu.core import shapes
 from browsergpu.core.element_types import BOOL
 from browsergpu.core.errors import InvalidArgument, InvalidIndex
+from browsergpu.core.shapes import contiguous_strides
 from browsergpu.core.showing import Description
 
 V = TypeVar("V", bound=Value)
@@ -34,8 +36,10 @@ def get(x: V, key: Any) -> V:
     plain = _plain(x, key)
     if plain is not None:
         found = _basic(x, plain)
-        # A single element is a copy, as in NumPy.
-        return alias(x, found) if found.node.shape else found
+        if not found.node.shape:  # a single element is a copy, as in NumPy
+            known = elements.known(found)
+            return found if known is None else known
+        return alias(x, found) if type(key) in _PLAIN or not _has_array(key) else found
     mask = _mask(x, key)
     if mask is not None:
         return chosen(x, mask)
@@ -49,9 +53,10 @@ def _has_ellipsis(key: Any) -> bool:
 
 
 _PLAIN = frozenset((int, slice))
+_WHOLE = slice(None)
 
 
-def _plain(x: Value, key: Any) -> list[Any] | None:
+def _plain(x: Value, key: Any) -> Sequence[Any] | None:
     """Return the items of a key of integers and slices, one for each axis, or None for other keys.
 
     This is a fast path.
@@ -62,8 +67,28 @@ def _plain(x: Value, key: Any) -> list[Any] | None:
         return None
     for item in items:
         if type(item) not in _PLAIN:
-            return None
-    return [*items, *[slice(None)] * missing]
+            items = tuple([_known(item) for item in items])
+            if None in items:
+                return None
+            break
+    return (*items, *[_WHOLE] * missing) if missing else items
+
+
+def _known(item: Any) -> Any:
+    """Return a slice, or an integer that the host knows as a Python number, or None."""
+    if type(item) in _PLAIN:
+        return item
+    if isinstance(item, np.integer):
+        return int(item)
+    if isinstance(item, Value) and item.node.kind.kind in "iu" and is_here(item.tracer):
+        return number_in(item.node)
+    return None
+
+
+def _has_array(key: Any) -> bool:
+    return isinstance(key, Value) or (
+        isinstance(key, tuple) and any(isinstance(item, Value) for item in key)
+    )
 
 
 def _by_items(x: V, items: Sequence[Any], *, places: bool = False) -> V:
@@ -155,8 +180,8 @@ def _index_array(x: V, item: Any) -> Any:
 
 def _basic(x: V, items: Sequence[Any]) -> V:
     """Return the view that integers, slices and None select."""
-    x.node.in_memory()
-    extents, steps = x.node.shape, strided.strides_of(x)
+    node = x.node.in_memory()
+    extents, steps = node.shape, node.strides or contiguous_strides(node.shape)
     shape: list[int] = []
     strides: list[int] = []
     offset = axis = 0
@@ -167,12 +192,14 @@ def _basic(x: V, items: Sequence[Any]) -> V:
             continue
         extent, step = extents[axis], steps[axis]
         axis += 1
-        if isinstance(item, slice):
+        if type(item) is slice:
             start, end, stride = item.indices(extent)
-            count = max(end - start, 0) if stride == 1 else len(range(start, end, stride))
-            if count:
+            count = end - start if stride == 1 else len(range(start, end, stride))
+            if count > 0:
                 offset += start * step
-            shape.append(count)
+                shape.append(count)
+            else:
+                shape.append(0)
             strides.append(step * stride)
         else:
             at = index(item)
@@ -215,9 +242,11 @@ def assigned(x: V, key: Any, value: Any) -> V:
         data, own = on_host(value)
         # A list takes the array's dtype. Values that do not fit raise an error.
         given = x.like(uploaded(x.tracer, data, kind if own and kind.kind in "iu" else own))
+    plain = _plain(x, key)
     if isinstance(given, Value):
         given = cast_to("assign", given, kind, copy=False)
-    plain = _plain(x, key)
+        known = number_in(given.node) if is_here(x.tracer) else None
+        given = given if known is None else known
     mask = _mask(x, key) if plain is None else None
     if mask is not None:
         count = int(np.count_nonzero(key)) if isinstance(key, np.ndarray | list) else None
@@ -227,7 +256,13 @@ def assigned(x: V, key: Any, value: Any) -> V:
         places = _by_items(scatter.stand_in(x), items, places=True)
         return scatter.replaced(x, places, _spread(given, places.node.shape))
     region = gather.region(x.node.shape, items)
-    return assignment.replaced(x, region, _spread(given, region.shape))
+    if region.shape or isinstance(given, Value):
+        return assignment.replaced(x, region, _spread(given, region.shape))
+    mirror = elements.mirror_of(x)
+    found = assignment.replaced(x, region, given)
+    if mirror is not None:
+        elements.write(mirror, found.node, region, given)
+    return found
 
 
 def _spread(given: Any, shape: shapes.Shape) -> Any:

@@ -153,6 +153,7 @@ class PermanentStorage(Shown):
 
     is_free = False
     is_held = False
+    mirror = None
     user_count = 0
     version = 0
 

@@ -13,6 +13,7 @@ from typing import Any
 from weakref import WeakValueDictionary
 
 from browsergpu.arrays.lazy import fusion
+from browsergpu.arrays.lazy.element_reads import ElementReads
 from browsergpu.arrays.lazy.extract import pruned
 from browsergpu.arrays.lazy.node import Node, PermanentStorage, stored
 from browsergpu.core import blocks
@@ -332,6 +333,7 @@ class Tracer(Shown):
     def __init__(self, device: Device) -> None:
         self.device = device
         self.kernels = fusion.Kernels(device)
+        self.element_reads = ElementReads()
         self._traces: dict[Shape, Trace] = {}
         self._faults: Node | None = None
 

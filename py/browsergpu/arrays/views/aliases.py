@@ -37,10 +37,11 @@ class ViewGroup(Shown):
 
     def add(self, x: Value) -> None:
         """Add an array."""
-        if len(self._members) >= self._most:
-            self._members = {id(x): ref(x) for x in self.live()}
-            self._most = max(16, 2 * len(self._members))
-        self._members[id(x)] = ref(x)
+        members = self._members
+        if len(members) >= self._most:
+            members = self._members = {id(x): ref(x) for x in self.live()}
+            self._most = max(16, 2 * len(members))
+        members[id(x)] = ref(x)
         NODE.__get__(x).follows = True
 
     def live(self) -> list[Value]:
@@ -83,11 +84,14 @@ def alias(x: Value, found: V, *, follows: bool = True, read_only: bool = False) 
     """
     node: Node = NODE.__get__(x)
     own: Node = NODE.__get__(found)
-    if own is node and node.trace is not None and x.tracer.device.has_values:
+    if node.trace is not None and own is node and x.tracer.device.has_values:
         node.in_memory()
-    if found is x or node.trace is not None or own.trace is not None:
-        return found
-    if own.storage is not node.storage:
+    if (
+        found is x
+        or node.trace is not None
+        or own.trace is not None
+        or own.storage is not node.storage
+    ):
         return found
     graphs = x.tracer.device.graphs
     if graphs is not None and graphs.open is not None:
@@ -96,16 +100,18 @@ def alias(x: Value, found: V, *, follows: bool = True, read_only: bool = False) 
     if own is node:
         own = node.twin()
         take_node(found, own)
-    if node.view_group is None:
+    group = node.view_group
+    if group is None:
         if node.holders > 1:  # others hold the value, and keep it
             node = node.twin()
             take_node(x, node)
-        node.view_group = ViewGroup()
-        node.view_group.add(x)
-    own.view_group = node.view_group
-    own.is_read_only = read_only or bool(node.is_read_only)
+        group = node.view_group = ViewGroup()
+        group.add(x)
+    own.view_group = group
+    if read_only or node.is_read_only:
+        own.is_read_only = True
     if follows and node.follows:
-        node.view_group.add(found)
+        group.add(found)
     if graphs is not None and node in graphs.known:
         graphs.known.add(own)
     return found

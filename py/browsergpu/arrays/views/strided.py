@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, TypeVar
 
 from browsergpu.arrays.apply import packed
-from browsergpu.arrays.lazy.node import stored
+from browsergpu.arrays.lazy.node import Node, stored
 from browsergpu.arrays.value import Value
 from browsergpu.core import checks
 from browsergpu.core.element_types import FLOAT32, ElementType
@@ -24,8 +24,10 @@ def strides_of(x: Value) -> Shape:
 def view(x: V, shape: Shape, strides: Shape, offset: int) -> V:
     """Return a view with these strides. ``offset`` counts from the array's first element."""
     node = x.node.in_memory()
-    known = strides_or_none(shape, strides)
-    return x.like(stored(node.kind, shape, node.storage, known, node.offset + offset))
+    known = None if strides == contiguous_strides(shape) else strides_or_none(shape, strides)
+    made = Node(node.kind, shape)
+    made.put(node.storage, known, node.offset + offset)
+    return type(x)(made, x.tracer)
 
 
 def real(x: V) -> V:

@@ -14,6 +14,8 @@ from browsergpu.arrays.apply import on_one_device
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.context import current, open_tracer
 from browsergpu.arrays.graphs.hooks import block_of
+from browsergpu.arrays.lazy import host_number
+from browsergpu.arrays.lazy.host_number import HostNumber
 from browsergpu.arrays.lazy.trace import Tracer
 from browsergpu.arrays.upload import element_type
 from browsergpu.core.element_types import DEFAULTS, FLOAT32, INT32, UINT32, ElementType
@@ -87,10 +89,25 @@ class Stream(Shown):
     def _new(self, op: str, size: Any, kind: ElementType) -> Array:
         shape = shape_of(op, size)
         tracer = self._where(shape)
+        if not shape and kind in host_number.KINDS and host_number.is_here(tracer):
+            return Array(host_number.node_of(tracer, kind, 0), tracer)
         return Array(reduce.room(tracer.device, op, kind, shape), tracer)
 
     @exclusive
     def _draw(self, function: Any, op: str, array: Array, *parameters: Any) -> Array:
+        known = array.node.trace
+        if type(known) is HostNumber:  # a single number is drawn on the host
+            kind = array.node.kind.dtype
+            assert kind is not None
+            drawn = random.HostDraw(kind)
+            redraw.draw(
+                self,
+                philox.blocks_for(function.__name__, 1),
+                is_captured=False,
+                work=lambda place: function(array.device, op, drawn, *place, *parameters),
+            )
+            known.number = drawn.number
+            return array
         view, block = reduce.memory_view(array.node), block_of(array)
         first = 0 if block is None else block.draws
         places = redraw.draw(

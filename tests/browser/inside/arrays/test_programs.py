@@ -1,5 +1,6 @@
 """Random programs of 5 to 50 operations against NumPy: computed as they come, and step by step;
-small arrays are assigned where they lie as large ones are, and as small ones are.
+small arrays are assigned where they lie as large ones are, and as small ones are. Elements are read
+on the GPU, and from copies of the memory on the host.
 
 80 programs, half of them of assignments; tests/run.py runs 10,000 outside a browser, too. More:
 BROWSERGPU_FUZZ_PROGRAMS=10000 before the test command.
@@ -28,6 +29,7 @@ ASSIGNING = ("number", "part", "overwritten", "assign", "in place", "moved", "fo
 @pytest.mark.parametrize("batch", range(max(1, PROGRAMS // A_TEST)))
 def test_random_programs(bg: Any, batch: int, named: tuple[str, ...]) -> None:
     from browsergpu.arrays.indexing import assignment
+    from browsergpu.arrays.lazy.element_reads import ElementReads
     from inside.arrays.programs import Machine
 
     @settings(max_examples=A_TEST)
@@ -39,6 +41,8 @@ def test_random_programs(bg: Any, batch: int, named: tuple[str, ...]) -> None:
         for eager, least in ((False, 0 if named else assignment.LEAST), (True, 0)):
             with pytest.MonkeyPatch.context() as patch:
                 patch.setattr(assignment, "LEAST", least)
+                if eager:  # elements are read from copies of the memory on the host
+                    patch.setattr(ElementReads, "is_copy_due", lambda self: True)
                 Machine(bg, eager=eager, named=named).run(own)
 
     run()
