@@ -12,6 +12,7 @@ from typing import Any
 
 from browsergpu.arrays.apply import copied
 from browsergpu.arrays.array import Array
+from browsergpu.arrays.autograd.families import UNTRACKED_OF
 from browsergpu.arrays.in_place import become
 from browsergpu.arrays.lazy import row_update
 from browsergpu.arrays.lazy.extract import extract
@@ -163,7 +164,10 @@ def update(op: str, formula: Formula, rows: Sequence[Sequence[Array]]) -> list[l
                 faults.append(error)
     for (at, number), (_, copy) in copies.items():
         become(rows[at][number], copy)
-    found = [[Array(node, tracer) for node in new] for new in made]
+    found = [
+        [UNTRACKED_OF[type(row[0])](node, tracer) for node in new]
+        for row, new in zip(rows, made, strict=True)
+    ]
     if faults:
         raise faults.pop()  # this frame must not hold the error, whose traceback holds the frame
     return found

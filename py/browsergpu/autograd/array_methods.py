@@ -9,8 +9,9 @@ from typing import Any
 
 from browsergpu.arrays.apply import duplicate
 from browsergpu.arrays.array import Array
+from browsergpu.arrays.autograd.families import TRACKED
 from browsergpu.arrays.autograd.nodes import Leaf
-from browsergpu.arrays.autograd.variable import Variable, plain, require
+from browsergpu.arrays.autograd.variable import plain, require
 from browsergpu.arrays.handles import Handle, added
 from browsergpu.arrays.views.aliases import alias
 from browsergpu.autograd.backward import run_backward, seed
@@ -21,7 +22,7 @@ from browsergpu.core.turns import exclusive
 
 def requires_grad(x: Array) -> bool:
     """Return whether operations on an array are recorded."""
-    return type(x) is Variable
+    return type(x) in TRACKED
 
 
 def set_requires_grad(x: Array, wanted: bool) -> Array:
@@ -31,12 +32,12 @@ def set_requires_grad(x: Array, wanted: bool) -> Array:
 
 def is_leaf(x: Array) -> bool:
     """Return whether an array is not the result of a recorded operation."""
-    return type(x) is not Variable or isinstance(x.source.node, Leaf)
+    return type(x) not in TRACKED or isinstance(x.source.node, Leaf)
 
 
 def grad(x: Array) -> Array | None:
     """Return the accumulated gradient of an array, or None."""
-    if type(x) is not Variable:
+    if type(x) not in TRACKED:
         return None
     node, at = x.source
     return node.grad if isinstance(node, Leaf) else (node.retained or {}).get(at)
@@ -44,7 +45,7 @@ def grad(x: Array) -> Array | None:
 
 def set_grad(x: Array, value: Any) -> None:
     """Replace the gradient of a leaf, or remove it with None."""
-    if type(x) is not Variable or not is_leaf(x):
+    if type(x) not in TRACKED or not is_leaf(x):
         raise InvalidArgument("grad", "array", x, "a leaf: an array with requires_grad set")
     if value is not None:
         if not isinstance(value, Array):
@@ -57,7 +58,7 @@ def set_grad(x: Array, value: Any) -> None:
 
 def backward(x: Array, gradient: Any, retain_graph: bool, create_graph: bool) -> None:
     """Add the gradients of the leaves that an array depends on to their ``grad``."""
-    if type(x) is not Variable:
+    if type(x) not in TRACKED:
         raise NotDifferentiable("backward", "nothing that it was computed from requires a gradient")
     run_backward(
         [(x.source, seed("backward", x, gradient))], (), accumulate=True,
@@ -77,7 +78,7 @@ def retain_grad(x: Array) -> None:
 
 def retains_grad(x: Array) -> bool:
     """Return whether an array is the result of an operation and retains its gradient."""
-    return type(x) is Variable and x.source.at in (x.source.node.retained or {})
+    return type(x) in TRACKED and x.source.at in (x.source.node.retained or {})
 
 
 def register_hook(x: Array, hook: Callable[[Array], Array | None]) -> Handle:
@@ -93,7 +94,7 @@ def register_hook(x: Array, hook: Callable[[Array], Array | None]) -> Handle:
 
 
 def _noted(op: str, x: Array) -> None:
-    if type(x) is not Variable:
+    if type(x) not in TRACKED:
         raise NotDifferentiable(op, "the array requires no gradient")
 
 
@@ -125,7 +126,7 @@ def deep_copy(x: Array) -> Array:
     constructor = _constructor(x)
     if constructor is not None:
         return constructor(own, requires_grad(x))
-    if type(x) is Variable:
+    if type(x) in TRACKED:
         require(own, "deepcopy")
         gradient = grad(x)
         own.source.node.grad = None if gradient is None else deep_copy(detach(gradient))

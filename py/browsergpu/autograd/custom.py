@@ -7,6 +7,7 @@ from functools import update_wrapper, wraps
 from typing import Any
 
 from browsergpu.arrays.array import Array
+from browsergpu.arrays.autograd.families import TRACKED
 from browsergpu.arrays.autograd.grad_mode import enable_grad, is_grad_enabled, no_grad
 from browsergpu.arrays.autograd.nodes import (
     AutogradNode,
@@ -18,7 +19,7 @@ from browsergpu.arrays.autograd.nodes import (
 )
 from browsergpu.arrays.autograd.precision import autocast, is_autocast_enabled
 from browsergpu.arrays.autograd.rules import kept_of, likes_of, results_of, unpacked, values
-from browsergpu.arrays.autograd.variable import Variable, like_of, require
+from browsergpu.arrays.autograd.variable import like_of, require
 from browsergpu.autograd import trees
 from browsergpu.autograd.backward import run_backward
 from browsergpu.autograd.transforms import identity
@@ -98,7 +99,7 @@ class custom_vjp(Shown):
 
     def __call__(self, *args: Any) -> Any:
         """Call the function. The call is recorded if an argument requires a gradient."""
-        if not is_grad_enabled() or not any(type(x) is Variable for x in trees.leaves(list(args))):
+        if not is_grad_enabled() or not any(type(x) in TRACKED for x in trees.leaves(list(args))):
             return self.fun(*trees.map_tree(values, list(args)))
         name = getattr(self.fun, "__name__", "custom_vjp")
         if self._forward is None:
@@ -108,7 +109,7 @@ class custom_vjp(Shown):
         given = trees.leaves(list(args))
         operands = tuple(
             [Operand("args", n, x.source, like_of(x))
-             for n, x in enumerate(given) if type(x) is Variable]
+             for n, x in enumerate(given) if type(x) in TRACKED]
         )  # fmt: skip
         saved = {"args": trees.map_tree(kept_of, list(args)), "kept": kept}
         results = _as_results(name, found)
@@ -170,7 +171,7 @@ class _Recomputation:
         sources = [leaves[one.at].source if one.at is not None else one.source for one in operands]
         roots = [
             (x.source, g) for x, g in zip(found, given, strict=True)
-            if type(x) is Variable and g is not None
+            if type(x) in TRACKED and g is not None
         ]  # fmt: skip
         return run_backward(
             roots, sources, accumulate=False, create_graph=create_graph, retain_graph=create_graph,
@@ -217,12 +218,12 @@ def checkpoint(fun: Callable[..., Any]) -> Callable[..., Any]:
         with redraw.watched() as draws:
             found = fun(*args, **options)
         results = _as_results(getattr(fun, "__name__", "checkpoint"), found)
-        roots = [x.source for x in results if type(x) is Variable]
+        roots = [x.source for x in results if type(x) in TRACKED]
         if not roots:
             return found
         operands = [
             Operand("args", n, x.source, like_of(x))
-            for n, x in enumerate(trees.leaves(list(args))) if type(x) is Variable
+            for n, x in enumerate(trees.leaves(list(args))) if type(x) in TRACKED
         ]  # fmt: skip
         operands += [captured_operand(source) for source in captured_sources(roots, since)]
         again = autocast(enabled=is_autocast_enabled())(fun)

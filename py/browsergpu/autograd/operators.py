@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from browsergpu.arrays.array import Array
+from browsergpu.arrays.autograd.families import TRACKED
 from browsergpu.arrays.autograd.grad_mode import is_grad_enabled
 from browsergpu.arrays.autograd.nodes import Leaf
 from browsergpu.arrays.autograd.variable import Variable, plain, track, untrack
@@ -102,15 +103,15 @@ def rebind(x: Array, found: Array, op: str) -> Array:
         raise InvalidArgument(
             op, "other", Description(f"shape {found.shape}"), f"have shape {x.shape}"
         )
-    if type(x) is Variable and is_grad_enabled() and isinstance(x.source.node, Leaf):
+    if type(x) in TRACKED and is_grad_enabled() and isinstance(x.source.node, Leaf):
         expected = "changed under no_grad(), or be an operation's result"
         raise InvalidArgument(op, "array", Description("a leaf that requires a gradient"), expected)
-    if is_grad_enabled() and (type(x) is Variable or type(found) is Variable):
+    if is_grad_enabled() and (type(x) in TRACKED or type(found) in TRACKED):
         views.check_write(x, op)
     become(x, found)
-    if type(found) is Variable:
+    if type(found) in TRACKED:
         track(x, found.source)
-    elif type(x) is Variable and not isinstance(x.source.node, Leaf):
+    elif type(x) in TRACKED and not isinstance(x.source.node, Leaf):
         untrack(x)
     if is_grad_enabled():
         views.record_write(x, found)
@@ -123,7 +124,7 @@ def assign(self: Array, key: Any, value: Any) -> None:
     own = _as_operand(self, value)
     if own is None:
         raise InvalidType("assignment", "value", value, "an array or a number")
-    if isinstance(own, Array) and own.dtype != self.dtype and type(own) is Variable:
+    if isinstance(own, Array) and own.dtype != self.dtype and type(own) in TRACKED:
         own = data_types.astype(own, self.dtype)
     rebind(self, parts.assigned(self, key, own), "assignment")
 

@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 
 from browsergpu.arrays.array import Array
+from browsergpu.arrays.autograd.families import TRACKED
 from browsergpu.arrays.autograd.grad_mode import DIFFERENTIATED, enable_grad, is_grad_enabled
 from browsergpu.arrays.autograd.nodes import Leaf, Source, behind
 from browsergpu.arrays.autograd.reads import differentiating
 from browsergpu.arrays.autograd.rules import differentiable, values
-from browsergpu.arrays.autograd.variable import Variable, require, source_of
+from browsergpu.arrays.autograd.variable import require, source_of
 from browsergpu.autograd import trees
 from browsergpu.autograd.backward import run_backward, seed
 from browsergpu.core.checks import integer
@@ -55,7 +56,7 @@ def _is_float(x: Any) -> bool:
 
 
 def _input(x: Any) -> Any:
-    if type(x) is Variable:
+    if type(x) in TRACKED:
         return identity(x)
     return _leaf(x.__copy__() if isinstance(x, Array) else creation.asarray(x), "grad")
 
@@ -173,7 +174,7 @@ def _depends_on_others(value: Any, inputs: _TrackedInputs) -> bool:
 
     These are arrays of the user that require gradients, and inputs of an enclosing transform.
     """
-    roots = [x.source for x in trees.leaves(value) if type(x) is Variable]
+    roots = [x.source for x in trees.leaves(value) if type(x) in TRACKED]
     own = {source.node for source in inputs.sources}
     around = {node for _, nodes in DIFFERENTIATED.get() for node in nodes}
     return any(
@@ -258,9 +259,9 @@ def vjp(fun: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[[Any], tu
         roots = [
             (x.source, seed("vjp", x, g))
             for x, g in zip(outputs, given, strict=True)
-            if type(x) is Variable
+            if type(x) in TRACKED
         ]
-        is_tracked = any(type(g) is Variable for g in given)
+        is_tracked = any(type(g) in TRACKED for g in given)
         found = run_backward(
             roots, inputs.sources, accumulate=False,
             create_graph=create_graph or is_tracked, retain_graph=True,
@@ -306,12 +307,12 @@ def jvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]
         inputs = _TrackedInputs(primals)
         with differentiating("jvp", inputs.sources):
             value = fun(*inputs.args)
-        is_tracked = any(type(t) is Variable for t in trees.leaves(list(tangents)))
+        is_tracked = any(type(t) in TRACKED for t in trees.leaves(list(tangents)))
         create_graph = grad_enabled and (is_tracked or _depends_on_others(value, inputs))
         outputs = trees.leaves(value)
         duals: list[tuple[Array, Source]] = []
         for x in outputs:
-            if type(x) is Variable:
+            if type(x) in TRACKED:
                 duals.append((_leaf(creation.zeros_like(x), "jvp"), x.source))
         pulled = run_backward(
             [(source, dual) for dual, source in duals], inputs.sources,
@@ -322,14 +323,14 @@ def jvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]
     roots = [
         (x.source, seed("jvp", x, t))
         for x, t in zip(pulled, given, strict=True)
-        if type(x) is Variable
+        if x is not None and type(x) in TRACKED
     ]
     wanted = [dual.source for dual, _ in duals]
     found = iter(run_backward(
         roots, wanted, accumulate=False, create_graph=create_graph, retain_graph=create_graph
     ))  # fmt: skip
     made = [
-        _or_zeros(next(found) if type(x) is Variable else None, x)
+        _or_zeros(next(found) if type(x) in TRACKED else None, x)
         if isinstance(x, Array) else None
         for x in outputs
     ]  # fmt: skip

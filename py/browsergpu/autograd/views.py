@@ -12,8 +12,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from browsergpu.arrays.array import Array
+from browsergpu.arrays.autograd.families import TRACKED
 from browsergpu.arrays.autograd.nodes import AutogradNode, Leaf, Like, Operand, Source
-from browsergpu.arrays.autograd.variable import Variable, like_of, node_of, track
+from browsergpu.arrays.autograd.variable import like_of, node_of, track
 from browsergpu.arrays.graphs.originals import overlap
 from browsergpu.arrays.views.aliases import Base, MemoryPlace, place_of
 from browsergpu.core.errors import InvalidArgument
@@ -77,7 +78,7 @@ def check_write(x: Array, op: str) -> None:
         return
     own = node_of(x)
     for other in view_group.live():
-        is_leaf = type(other) is Variable and isinstance(other.source.node, Leaf)
+        is_leaf = type(other) in TRACKED and isinstance(other.source.node, Leaf)
         if other is not x and is_leaf and overlap(node_of(other), own):
             told = "a view of a leaf that requires a gradient"
             expected = "an operation's result, or changed under no_grad()"
@@ -94,7 +95,7 @@ def record_write(x: Array, found: Array) -> None:
         one for one in view_group.live() if one is not x and node_of(one).view_group is view_group
     ]
     is_recorded = (
-        any(type(one) is Variable for one in (found, *others)) or view_group.history is not None
+        any(type(one) in TRACKED for one in (found, *others)) or view_group.history is not None
     )
     if not others or not is_recorded:
         view_group.history = None if not others else view_group.history
@@ -105,7 +106,7 @@ def record_write(x: Array, found: Array) -> None:
     before = _memory_source(view_group.history, like)
     if before is not None:
         operands.append(Operand("memory", None, before, like))
-    if type(found) is Variable:
+    if type(found) in TRACKED:
         operands.append(Operand("value", None, found.source, like_of(found)))
     if not operands:
         return

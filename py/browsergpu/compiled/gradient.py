@@ -7,10 +7,11 @@ from typing import Any
 from weakref import ref
 
 from browsergpu.arrays.array import Array
+from browsergpu.arrays.autograd.families import TRACKED
 from browsergpu.arrays.autograd.grad_mode import is_grad_enabled
 from browsergpu.arrays.autograd.nodes import AutogradNode, Operand, Source
 from browsergpu.arrays.autograd.rules import likes_of
-from browsergpu.arrays.autograd.variable import Variable, like_of, track
+from browsergpu.arrays.autograd.variable import like_of, track
 from browsergpu.arrays.graphs.graph import Graph
 from browsergpu.autograd.backward import run_backward
 from browsergpu.autograd.custom import captured_operand, captured_sources
@@ -85,7 +86,7 @@ class Gradient(Shown):
             *[
                 Operand("args", at, x.source, like_of(x))
                 for at, x in enumerate(inputs)
-                if type(x) is Variable
+                if type(x) in TRACKED
             ],
             *self._operands,
         )

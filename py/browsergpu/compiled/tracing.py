@@ -10,10 +10,11 @@ import numpy as np
 
 from browsergpu.arrays.apply import copied
 from browsergpu.arrays.array import Array
+from browsergpu.arrays.autograd.families import TRACKED, UNTRACKED_OF
 from browsergpu.arrays.autograd.grad_mode import is_grad_enabled, no_grad
 from browsergpu.arrays.autograd.nodes import Leaf, Source, next_number
 from browsergpu.arrays.autograd.precision import fresh_casts
-from browsergpu.arrays.autograd.variable import Variable, require, source_of
+from browsergpu.arrays.autograd.variable import require, source_of
 from browsergpu.arrays.graphs.graph import Graph
 from browsergpu.arrays.in_place import become
 from browsergpu.arrays.lazy.node import Node
@@ -66,6 +67,7 @@ class Trace(Shown):
         self._arguments: list[Source | None] = []  # of the arguments' copies
         self._since = 0  # the first autograd node of the call
         self._sources: dict[int, Source] = {}  # of results, by their number
+        self._classes: list[Any] = []  # of results, those of untracked arrays
         self._paths = paths
         self._block = blocks.begin()  # a graph belongs to the block in which it is made
         self._graph = Graph(tracer)
@@ -149,8 +151,9 @@ class Trace(Shown):
         with TURN, blocks.within(None):
             for x in arrays:
                 if id(x) not in own:
-                    made = own[id(x)] = Array(of_input(x, self.tracer), self.tracer)
-                    if type(x) is Variable and is_grad_enabled():
+                    kind = UNTRACKED_OF[type(x)] if isinstance(x, Array) else Array
+                    made = own[id(x)] = kind(of_input(x, self.tracer), self.tracer)
+                    if type(x) in TRACKED and is_grad_enabled():
                         require(made, "jit")
         return [own[id(x)] for x in arrays]
 
@@ -189,7 +192,7 @@ class Trace(Shown):
                 for x, node, is_written in zip(arrays, nodes, written, strict=True):
                     if is_written:
                         self._assign(x, node)
-                return [map_tree(lambda at: self._built(specs[at], arrays), structure)]
+                return [map_tree(lambda at: self._built(at, specs[at], arrays), structure)]
             made: list[Storage] = []
             alive: list[Any] = []
             for at, spec in enumerate(specs):
@@ -202,7 +205,8 @@ class Trace(Shown):
                 number = next((n for n, one in enumerate(made) if one is node.storage), len(made))
                 if number == len(made):
                     made.append(node.storage)
-                specs[at] = Made(number, node.kind, node.shape, node.strides, node.offset)
+                place = node.kind, node.shape, node.strides, node.offset
+                specs[at] = Made(number, *place, self._classes[at])
             del alive
             free = [node.storage for node, one in zip(nodes, kept, strict=True) if not one]
             graph.end([*made, *free])
@@ -235,6 +239,7 @@ class Trace(Shown):
             if id(x) not in numbers:
                 numbers[id(x)] = len(specs)
                 specs.append(self._spec(x, inputs, nodes))
+                self._classes.append(UNTRACKED_OF[type(x)] if isinstance(x, Array) else None)
                 if isinstance(specs[-1], Node) and (source := source_of(x)) is not None:
                     self._sources[len(specs) - 1] = source
             return numbers[id(x)]
@@ -283,9 +288,9 @@ class Trace(Shown):
         return result, replay
 
     @exclusive
-    def _built(self, spec: Any, arrays: Sequence[Any]) -> Any:
+    def _built(self, at: int, spec: Any, arrays: Sequence[Any]) -> Any:
         if isinstance(spec, Node):
-            return Array(spec, self.tracer)
+            return self._classes[at](spec, self.tracer)
         if isinstance(spec, OfInput):
             return of_callers(spec, arrays, self.tracer)
         return spec.number.computed() if isinstance(spec, Computed) else spec.value

@@ -10,6 +10,7 @@ import numpy as np
 
 from browsergpu.arrays.apply import copied
 from browsergpu.arrays.array import Array
+from browsergpu.arrays.autograd.families import UNTRACKED_OF
 from browsergpu.arrays.autograd.grad_mode import no_grad
 from browsergpu.arrays.graphs.graph import Graph
 from browsergpu.arrays.in_place import become
@@ -84,13 +85,14 @@ class Input:
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """A result that each call computes: its memory among those of the results, and its place."""
+    """A result that each call computes: its memory among the results, its place, its class."""
 
     storage: int
     kind: ElementType
     shape: Shape
     strides: Shape | None
     offset: int
+    array: Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,7 +209,7 @@ class Variant(Shown):
             kind = type(one)
             if kind is Made:
                 node = stored(one.kind, one.shape, made[one.storage], one.strides, one.offset)
-                x = Array(node, tracer)
+                x = one.array(node, tracer)
                 if one.storage in first:
                     alias(first[one.storage], x)
                 else:
@@ -254,4 +256,4 @@ def of_callers(one: OfInput, arrays: Sequence[Any], tracer: Tracer) -> Any:
             "or pass a copy().",
         )
     own = stored(place.kind, place.shape, node.storage, place.strides, place.offset)
-    return alias(x, Array(own, tracer))
+    return alias(x, UNTRACKED_OF[type(x)](own, tracer))

@@ -16,9 +16,10 @@ from typing import Any, TypeVar
 import numpy as np
 
 from browsergpu.arrays.array import Array
+from browsergpu.arrays.autograd.families import TRACKED
 from browsergpu.arrays.autograd.grad_mode import is_grad_enabled
 from browsergpu.arrays.autograd.nodes import AutogradNode, Leaf, Operand, Source
-from browsergpu.arrays.autograd.variable import Variable, like_of, node_of, plain, variable
+from browsergpu.arrays.autograd.variable import like_of, node_of, plain, variable
 from browsergpu.arrays.lazy.node import Node
 from browsergpu.arrays.upload import element_type
 from browsergpu.core import checks
@@ -155,7 +156,7 @@ def _narrow(x: Any) -> Any:
     if not isinstance(x, Array) or x.dtype != _WIDE:
         return x
     _, cast = _MODE.value
-    if type(x) is not Variable or not isinstance(x.source.node, Leaf) or cast is None:
+    if type(x) not in TRACKED or not isinstance(x.source.node, Leaf) or cast is None:
         return x.astype(_NARROW)
     leaf, node, value = cast.get(id(x), (None, None, None))
     if leaf is not x or node is not node_of(x) or value is None:  # or its value has changed

@@ -33,11 +33,11 @@ from inspect import Parameter, signature
 from typing import Any, TypeVar
 
 from browsergpu.arrays.array import Array
+from browsergpu.arrays.autograd.families import TRACKED
 from browsergpu.arrays.autograd.grad_mode import is_grad_enabled
 from browsergpu.arrays.autograd.nodes import AutogradNode, Like, Operand, Saved, Source
 from browsergpu.arrays.autograd.reads import check_number
 from browsergpu.arrays.autograd.variable import (
-    Variable,
     like_of,
     plain,
     source_of,
@@ -143,13 +143,13 @@ def _wrapper(function: Callable[..., Any], rules: Rules) -> Callable[..., Any]:
     if rules.is_positional and len(rules.parameters) == 1:
 
         def of_one(x: Any, /) -> Any:
-            return recorded(function, rules, (x,), {}) if type(x) is Variable else function(x)
+            return recorded(function, rules, (x,), {}) if type(x) in TRACKED else function(x)
 
         return of_one
     if rules.is_positional and len(rules.parameters) == 2:
 
         def of_two(a: Any, b: Any, /) -> Any:
-            if type(a) is Variable or type(b) is Variable:
+            if type(a) in TRACKED or type(b) in TRACKED:
                 return recorded(function, rules, (a, b), {})
             return function(a, b)
 
@@ -158,10 +158,10 @@ def _wrapper(function: Callable[..., Any], rules: Rules) -> Callable[..., Any]:
     def call(*args: Any, **options: Any) -> Any:
         for x in args:
             kind = type(x)
-            if kind is Variable or (kind in _SEQUENCES and _holds(x)):
+            if kind in TRACKED or (kind in _SEQUENCES and _holds(x)):
                 return recorded(function, rules, args, options)
         for x in options.values():
-            if type(x) is Variable:
+            if type(x) in TRACKED:
                 return recorded(function, rules, args, options)
         return function(*args, **options)
 
@@ -177,11 +177,11 @@ def constant(function: F) -> F:
     def call(*args: Any, **options: Any) -> Any:
         for x in args:
             kind = type(x)
-            if kind is Variable or (kind in _SEQUENCES and _holds(x)):
+            if kind in TRACKED or (kind in _SEQUENCES and _holds(x)):
                 args = tuple([values(x) for x in args])
                 break
         for key, x in options.items():
-            if type(x) is Variable:
+            if type(x) in TRACKED:
                 options = options | {key: plain(x)}
         return function(*args, **options)
 
@@ -209,13 +209,13 @@ _SEQUENCES = (list, tuple)
 
 
 def _holds(items: Sequence[Any]) -> bool:
-    return any(type(x) is Variable or (type(x) in _SEQUENCES and _holds(x)) for x in items)
+    return any(type(x) in TRACKED or (type(x) in _SEQUENCES and _holds(x)) for x in items)
 
 
 def values(x: Any) -> Any:
     """Return an argument with tracked arrays replaced by untracked ones."""
     kind = type(x)
-    if kind is Variable:
+    if kind in TRACKED:
         return plain(x)
     if kind in _SEQUENCES and _holds(x):
         return kind([values(one) for one in x])
@@ -255,7 +255,7 @@ def is_view(found: Any) -> bool:
 def shared(args: Sequence[Any], given: Sequence[Any]) -> None:
     """Make arrays share memory with the views that were made of their untracked values."""
     for x, own in zip(args, given, strict=True):
-        if type(x) is not Variable:
+        if type(x) not in TRACKED:
             continue
         node = NODE.__get__(own)
         take_node(x, node)
@@ -295,7 +295,7 @@ def _operands(rules: Rules, bound: dict[str, Any]) -> tuple[Operand, ...]:
     found = []
     for name in rules.of:
         given = bound[name]
-        if type(given) is Variable:
+        if type(given) in TRACKED:
             found.append(Operand(name, None, given.source, like_of(given)))
         elif type(given) in _SEQUENCES:
             if any(type(x) in _SEQUENCES and _holds(x) for x in given):
@@ -306,7 +306,7 @@ def _operands(rules: Rules, bound: dict[str, Any]) -> tuple[Operand, ...]:
             found += [
                 Operand(name, at, x.source, like_of(x))
                 for at, x in enumerate(given)
-                if type(x) is Variable
+                if type(x) in TRACKED
             ]
     return tuple(found)
 

@@ -11,6 +11,7 @@ from typing import Any, Self
 import numpy as np
 
 from browsergpu.arrays.array import Array
+from browsergpu.arrays.autograd.families import TRACKED, TRACKED_OF, UNTRACKED_OF, register_family
 from browsergpu.arrays.autograd.nodes import Leaf, Like, Source
 from browsergpu.arrays.autograd.reads import check_read
 from browsergpu.arrays.context import device_of
@@ -32,7 +33,7 @@ class Variable(Array):
 
     def like(self, node: Node) -> Self:
         """Return an untracked array on the same device."""
-        return Array(node, self.tracer)  # type: ignore[return-value]
+        return UNTRACKED_OF[type(self)](node, self.tracer)  # type: ignore[no-any-return]
 
     # -- attributes --------------------------------------------------------------------------------
 
@@ -99,6 +100,7 @@ def _take_node(self: Variable, node: Node) -> None:
     NODE.__set__(self, node)
 
 
+register_family(Array, Variable)
 setattr(Variable, "node", property(_hidden, _take_node))  # noqa: B010 - a slot, for the checker
 
 # Reads are allowed unless they lose a gradient.
@@ -118,7 +120,8 @@ for _name in (
 @exclusive
 def plain(x: Array, /) -> Array:
     """Return the untracked value of an array."""
-    return Array(NODE.__get__(x), x.tracer)
+    found: Array = UNTRACKED_OF[type(x)](NODE.__get__(x), x.tracer)
+    return found
 
 
 def node_of(x: Array) -> Node:
@@ -133,31 +136,31 @@ def like_of(x: Array) -> Like:
 
 def source_of(x: Any) -> Source | None:
     """Return the source of an array, or None if it requires no gradient."""
-    return x.source if type(x) is Variable else None
+    return x.source if type(x) in TRACKED else None
 
 
 def track(x: Array, source: Source) -> Array:
     """Make an unshared array the tracked result of a node."""
     x.source = source
-    x.__class__ = Variable
+    x.__class__ = TRACKED_OF[type(x)]
     return x
 
 
 def untrack(x: Array) -> None:
     """Make a tracked array untracked."""
-    x.__class__ = Array
+    x.__class__ = UNTRACKED_OF[type(x)]
     del x.source
 
 
 @exclusive
 def variable(x: Array, source: Source, /) -> Array:
     """Return another array of the same value, as the result of a node."""
-    return track(Array(NODE.__get__(x), x.tracer), source)
+    return track(UNTRACKED_OF[type(x)](NODE.__get__(x), x.tracer), source)
 
 
 def require(x: Array, op: str, wanted: bool = True) -> Array:
     """Make an array a leaf, or make a leaf untracked."""
-    if type(x) is Variable:
+    if type(x) in TRACKED:
         if not wanted:
             if not isinstance(x.source.node, Leaf):
                 found = Description("an operation's result")

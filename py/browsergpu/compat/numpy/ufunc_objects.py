@@ -11,7 +11,7 @@ import numpy as np
 
 from browsergpu.arrays import apply
 from browsergpu.arrays.array import Array
-from browsergpu.arrays.autograd.variable import Variable
+from browsergpu.arrays.autograd.families import ARRAYS
 from browsergpu.arrays.numbers import PYTHON_TYPES
 from browsergpu.compat.numpy.coercion import OnHostOnly, device_among, operand
 from browsergpu.compat.numpy.docstrings import docstring
@@ -20,8 +20,6 @@ from browsergpu.core.errors import InvalidType
 from browsergpu.core.turns import exclusive
 from browsergpu.functions.elementwise import OPERATIONS
 
-#: Types of arrays, which need no conversion.
-_ARRAY_TYPES = frozenset((Array, Variable))
 #: The default of an omitted input.
 _NONE: Any = object()
 _unary, _binary = exclusive(apply.unary), exclusive(apply.binary)
@@ -187,7 +185,7 @@ def _entry_point(
             kind = type(x)
             if kind is Array and operation is not None:
                 return _unary(operation, x)
-            if kind in _ARRAY_TYPES:
+            if kind in ARRAYS:
                 return own(x)
         return called("__call__", () if x is _NONE else (x, *more), options)
 
@@ -196,9 +194,9 @@ def _entry_point(
             first, second = type(a), type(b)
             if first is second is Array and operation is not None:
                 return _binary(operation, a, b)
-            if first in _ARRAY_TYPES and (second in _ARRAY_TYPES or second in PYTHON_TYPES):
+            if first in ARRAYS and (second in ARRAYS or second in PYTHON_TYPES):
                 return own(a, b)
-            if first in PYTHON_TYPES and second in _ARRAY_TYPES:
+            if first in PYTHON_TYPES and second in ARRAYS:
                 return own(a, b)
         inputs = tuple([x for x in (a, b) if x is not _NONE])
         return called("__call__", (*inputs, *more), options)
