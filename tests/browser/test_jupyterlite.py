@@ -78,25 +78,25 @@ def notebook(lab: Lab) -> Iterator[JupyterLite]:
     problems.assert_none(found)
 
 
-def test_its_notebook_computes_shows_a_picture_and_plots(notebook: JupyterLite) -> None:
+def test_its_notebook_computes_shows_an_image_and_plots(notebook: JupyterLite) -> None:
     notebook.menu("Run", "Run All Cells")
-    installed, name, computed, picture, plot = (notebook.output(i) for i in range(5))
+    installed, name, computed, shown, plot = (notebook.output(i) for i in range(5))
     expect(name).to_have_text("'google swiftshader'", timeout=PATIENCE_MS)
     expect(computed).to_have_text("as NumPy has it", timeout=PATIENCE_MS)
     size = "image => [image.naturalWidth, image.naturalHeight]"
-    assert picture.locator("img").evaluate(size) == [360, 240]
+    assert shown.locator("img").evaluate(size) == [360, 240]
     assert plot.locator("img").evaluate(size)[0] > 300
     expect(installed).to_have_count(0)  # nothing to complain of
     assert notebook.page.evaluate("crossOriginIsolated") is False
     assert notebook.strangers == []
 
 
-def test_what_its_page_says_of_pictures_and_sliders(notebook: JupyterLite) -> None:
-    install, picture, sliders = re.findall(
+def test_the_examples_of_images_and_sliders_in_its_page(notebook: JupyterLite) -> None:
+    install, image, sliders = re.findall(
         r"```python\n(.*?)```", DOCS.read_text("utf-8"), re.DOTALL
     )
     notebook.run_below(install)
-    shown = notebook.output(notebook.run_below(picture))
+    shown = notebook.output(notebook.run_below(image))
     expect(shown.locator("img")).to_be_visible(timeout=PATIENCE_MS)
     moved = notebook.output(notebook.run_below(sliders))
     expect(moved.get_by_text("14", exact=True)).to_be_visible(timeout=PATIENCE_MS)
@@ -104,7 +104,7 @@ def test_what_its_page_says_of_pictures_and_sliders(notebook: JupyterLite) -> No
     slider.focus()
     slider.press("ArrowRight")
     expect(moved.get_by_text("30", exact=True)).to_be_visible()
-    drawn = notebook.output(notebook.run_below("bg.draw(picture)"))
+    drawn = notebook.output(notebook.run_below("bg.draw(image)"))
     expect(drawn).to_contain_text("InvalidArgument: draw: canvas_id")
     expect(drawn).to_contain_text("browsergpuCanvases")
     assert notebook.strangers == []

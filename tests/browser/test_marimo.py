@@ -23,7 +23,7 @@ pytestmark = pytest.mark.all
 SLOW = "RPC request timed out"
 
 
-def test_the_notebook_computes_shows_a_picture_and_follows_a_slider(
+def test_the_notebook_computes_shows_an_image_and_follows_a_slider(
     tmp_path: Path, lab: Lab
 ) -> None:
     layout = Layout()

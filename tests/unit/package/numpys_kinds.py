@@ -17,7 +17,7 @@ class Kind(StrEnum):
     """How a name of NumPy's is served."""
 
     GPU = "GPU"
-    HOST = "host"  # computed by NumPy, with a HostFallbackWarning
+    HOST = "host"  # computed by NumPy
     NUMPY = "NumPy's own"  # takes no arrays, or is about reading or loading them
     REFUSED = "refused"
 
@@ -30,8 +30,12 @@ MODULES: dict[str, tuple[Any, Any]] = {
 }
 
 
+#: Functions with a definition in browsergpu that computes with NumPy.
+ON_HOST = {"ix_", "ndenumerate", "vectorize", "linalg.eig", "linalg.eigvals"}
+
+
 def names() -> Iterator[tuple[str, Any, Any]]:
-    """The public names of NumPy with what they are there, and here: None where refused."""
+    """The public names of NumPy, NumPy's objects, and browsergpu's: None where refused."""
     for before, (theirs, ours) in MODULES.items():
         for name in sorted(theirs.__all__):
             one = getattr(theirs, name)
@@ -46,4 +50,5 @@ def kind_of(name: str, theirs: Any, ours: Any) -> Kind:
     if ours is theirs or name in READERS or name in LOADERS:
         return Kind.NUMPY
     is_empty = isinstance(theirs, np.ufunc) and not getattr(ours, "is_on_gpu", True)
-    return Kind.HOST if is_empty or hasattr(ours, "of_numpy") else Kind.GPU
+    is_on_host = is_empty or hasattr(ours, "of_numpy") or name in ON_HOST
+    return Kind.HOST if is_on_host else Kind.GPU
