@@ -7,12 +7,15 @@ kernel updates as many rows as it has bindings for.
 
 from __future__ import annotations
 
+from bisect import bisect, insort
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
 from browsergpu.arrays.apply import copied
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.autograd.families import UNTRACKED_OF
+from browsergpu.arrays.graphs.originals import span
 from browsergpu.arrays.in_place import become
 from browsergpu.arrays.lazy import row_update
 from browsergpu.arrays.lazy.extract import extract
@@ -21,7 +24,7 @@ from browsergpu.arrays.lazy.row_update import Formula
 from browsergpu.arrays.lazy.trace import Trace, Tracer
 from browsergpu.arrays.reduce import room
 from browsergpu.arrays.value import NODE, Value
-from browsergpu.arrays.views.aliases import other_values
+from browsergpu.arrays.views.aliases import fills_memory, other_values
 from browsergpu.core.checks import product
 from browsergpu.core.element_types import ElementType
 from browsergpu.core.errors import DeviceError
@@ -133,6 +136,12 @@ def update(op: str, formula: Formula, rows: Sequence[Sequence[Array]]) -> list[l
     DeviceError
         If debug mode finds a fault. All rows are updated then.
     """
+    parts = _apart(rows, formula.rule.written)
+    return [made for part in parts for made in _update(op, formula, part)]
+
+
+def _update(op: str, formula: Formula, rows: Sequence[Sequence[Array]]) -> list[list[Array]]:
+    """Apply a formula to rows whose written arrays do not overlap."""
     rule = formula.rule
     tracer = rows[0][0].tracer
     device = tracer.device
@@ -173,6 +182,31 @@ def update(op: str, formula: Formula, rows: Sequence[Sequence[Array]]) -> list[l
     return found
 
 
+def _apart(
+    rows: Sequence[Sequence[Array]], written: Sequence[int]
+) -> list[Sequence[Sequence[Array]]]:
+    """Split the rows before each one whose written arrays share elements with earlier rows."""
+    parts: list[Sequence[Sequence[Array]]] = []
+    first = 0
+    spans: dict[Storage, list[tuple[int, int]]] = {}  # in order, and apart from each other
+    for at, row in enumerate(rows):
+        nodes = [node for n in written if (node := NODE.__get__(row[n])).view_group is not None]
+        own = [(node.in_memory().storage, span(node)) for node in nodes]
+        if any(_is_within(one, spans.get(storage, ())) for storage, one in own):
+            parts.append(rows[first:at])
+            first = at
+            spans.clear()
+        for storage, one in own:
+            insort(spans.setdefault(storage, []), one)
+    return [*parts, rows[first:]]
+
+
+def _is_within(one: tuple[int, int], spans: Sequence[tuple[int, int]]) -> bool:
+    """Whether a range overlaps one of several, which are in order and apart from each other."""
+    at = bisect(spans, one)
+    return (at > 0 and spans[at - 1][1] > one[0]) or (at < len(spans) and spans[at][0] < one[1])
+
+
 def _are_ready(
     tracer: Tracer, rows: Sequence[Sequence[Array]], written: Sequence[int], copies: _Copies
 ) -> bool:
@@ -181,11 +215,14 @@ def _are_ready(
     Otherwise this prepares them, so that the next call succeeds unless another task intervenes.
     """
     is_ready = True
+    users: Counter[Storage] = Counter()  # of memory with several views
     for row in rows:
         for x in row:
             node = NODE.__get__(x)
             is_ready &= node.trace is None
             node.in_memory()
+            if node.view_group is not None:
+                users[node.storage] += 1
     graphs = tracer.device.graphs
     block = None if graphs is None else graphs.open
     in_place: set[Storage] = set()
@@ -193,7 +230,8 @@ def _are_ready(
         for number in written:
             x = row[number]
             node = NODE.__get__(x)
-            if _is_alone(node) and (block is None or block.may_write(x)):
+            is_alone = users[node.storage] <= 1 and _is_alone(node)
+            if is_alone and (block is None or block.may_write(x)):
                 in_place.add(node.storage)
                 copies.pop((at, number), None)
             elif (known := copies.get((at, number))) is None or known[0] is not node:
@@ -207,7 +245,12 @@ def _are_ready(
 
 
 def _is_alone(node: Node) -> bool:
-    """Whether one array holds the value, packed in memory that it shares only with its views."""
+    """Whether one array holds the value, packed in memory that it shares only with its views.
+
+    Kernels write four elements at once, so no element of the memory may follow the last four.
+    """
     if node.holders != 1 or node.strides is not None or node.offset:
+        return False
+    if product(node.shape) % 4 and not fills_memory(node):
         return False
     return node.storage.user_count == 1 or not other_values(node)

@@ -75,7 +75,7 @@ def check(original: Original) -> None:
         raise InvalidArgument("capture", "array", Description(told), expected)
 
 
-def _span(node: Node) -> tuple[int, int]:
+def span(node: Node) -> tuple[int, int]:
     """Return the range of bits in memory that a value's elements span."""
     shape = node.shape
     steps = contiguous_strides(shape) if node.strides is None else node.strides
@@ -89,7 +89,7 @@ def overlap(a: Node, b: Node) -> bool:
     """Whether the memory ranges of two values overlap."""
     if a.storage is not b.storage or 0 in a.shape or 0 in b.shape:
         return False
-    (first, end), (other, behind) = _span(a), _span(b)
+    (first, end), (other, behind) = span(a), span(b)
     return first < behind and other < end
 
 

@@ -131,14 +131,12 @@ def _place(node: Node, part: Region | None) -> Place:
     return shape, strides, node.offset + offset
 
 
-def check_writable(x: Value) -> None:
-    """Raise InvalidArgument for a read-only view."""
+def check_writable(x: Value, op: str = _OP, name: str = "array") -> None:
+    """Raise InvalidArgument for a read-only view. The message names a function's argument."""
     node: Node = NODE.__get__(x)
     if node.is_read_only:
         told = f"a read-only view of shape {node.shape}"
-        raise InvalidArgument(
-            _OP, "array", Description(told), "a writable array", "copy() it first."
-        )
+        raise InvalidArgument(op, name, Description(told), "a writable array", "copy() it first.")
 
 
 def make_exclusive(x: Value, part: Place | None, value: Node | None) -> None:

@@ -13,6 +13,7 @@ from weakref import ref
 
 from browsergpu.arrays.lazy.node import Node, stored
 from browsergpu.arrays.value import NODE, Value
+from browsergpu.core.checks import product
 from browsergpu.core.shapes import Shape, contiguous_strides
 from browsergpu.core.showing import Shown
 
@@ -115,6 +116,11 @@ def alias(x: Value, found: V, *, follows: bool = True, read_only: bool = False) 
     if graphs is not None and node in graphs.known:
         graphs.known.add(own)
     return found
+
+
+def fills_memory(node: Node) -> bool:
+    """Whether a packed value is all of its memory."""
+    return node.storage.buffer.nbytes == node.kind.device_bytes(product(node.shape))
 
 
 def take_node(x: Value, node: Node) -> None:

@@ -12,6 +12,7 @@ from browsergpu.arrays.autograd.grad_mode import enable_grad, no_grad
 from browsergpu.arrays.autograd.variable import node_of
 from browsergpu.arrays.graphs.hooks import checked, outside, repeated
 from browsergpu.arrays.in_place import become
+from browsergpu.arrays.indexing.assignment import check_writable
 from browsergpu.arrays.update import Draft, update
 from browsergpu.core import checks
 from browsergpu.core.element_types import FLOAT32
@@ -127,6 +128,13 @@ class Optimizer:
         """Update each parameter that has a gradient.
 
         ``closure`` computes the loss and the gradients first. Its result is returned.
+
+        A parameter may be a view of a larger array, whose other elements stay as they are.
+
+        Raises
+        ------
+        InvalidArgument
+            If a parameter is read-only, as a result of ``broadcast_to`` is. Nothing is changed.
         """
         found = None
         if closure is not None:
@@ -164,6 +172,10 @@ class Optimizer:
                 for param in group["params"]
                 if (gradient := param.grad) is not None
             ]
+            for one in due:
+                for name, x in (("params", one.param), *one.state.items()):
+                    if isinstance(x, Array):
+                        check_writable(x, self._op, name)
             if skipped is not None:
                 for one in due:
                     self._check_skippable(one.state, one.group)
