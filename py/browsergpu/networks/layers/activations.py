@@ -6,14 +6,13 @@ from typing import Any
 
 from browsergpu.arrays.array import Array
 from browsergpu.core import checks
-from browsergpu.functions import elementwise
-from browsergpu.functions.nn import activations
+from browsergpu.functions.nn import activations, piecewise
 from browsergpu.networks import init as beginning
 from browsergpu.networks.layers.making import parameter, placed
 from browsergpu.networks.module import Module
 
 
-class _InPlace(Module):
+class InPlace(Module):
     """Base of layers with ``inplace``.
 
     It writes the result into the input and returns the input, as in PyTorch.
@@ -28,7 +27,7 @@ class _InPlace(Module):
         return "inplace=True" if self.inplace else ""
 
 
-class ReLU(_InPlace):
+class ReLU(InPlace):
     """Apply :func:`browsergpu.nn.relu`."""
 
     def forward(self, input: Array) -> Array:
@@ -81,12 +80,7 @@ class PReLU(Module):
 
     def forward(self, input: Array) -> Array:
         """Return an array of the input's shape."""
-        slope = self.weight
-        if self.num_parameters > 1 and input.ndim > 2:
-            slope = slope.reshape((self.num_parameters, *(1,) * (input.ndim - 2)))
-        return elementwise.where(
-            elementwise.greater(input, 0), input, elementwise.multiply(input, slope)
-        )
+        return piecewise.prelu(input, self.weight)
 
     def extra_repr(self) -> str:
         """Return the arguments for the repr."""
@@ -118,7 +112,7 @@ class Sigmoid(Module):
         return activations.sigmoid(input)
 
 
-class SiLU(_InPlace):
+class SiLU(InPlace):
     """Apply :func:`browsergpu.nn.silu`."""
 
     def forward(self, input: Array) -> Array:
@@ -126,7 +120,7 @@ class SiLU(_InPlace):
         return placed(activations.silu(input), input, self.inplace)
 
 
-class Hardswish(_InPlace):
+class Hardswish(InPlace):
     """Apply :func:`browsergpu.nn.hardswish`."""
 
     def forward(self, input: Array) -> Array:
@@ -175,7 +169,9 @@ class GELU(Module):
         return f"approximate={self.approximate!r}"
 
 
-class _AlongAxis(Module):
+class AlongAxis(Module):
+    """Base of layers along the axis ``dim``."""
+
     def __init__(self, dim: int = -1) -> None:
         super().__init__()
         self.dim = checks.integer(type(self).__name__, "dim", dim, -checks.LARGEST)
@@ -185,7 +181,7 @@ class _AlongAxis(Module):
         return f"dim={self.dim}"
 
 
-class Softmax(_AlongAxis):
+class Softmax(AlongAxis):
     """Apply :func:`browsergpu.nn.softmax` along the axis ``dim``."""
 
     def forward(self, input: Array) -> Array:
@@ -193,7 +189,7 @@ class Softmax(_AlongAxis):
         return activations.softmax(input, self.dim)
 
 
-class LogSoftmax(_AlongAxis):
+class LogSoftmax(AlongAxis):
     """Apply :func:`browsergpu.nn.log_softmax` along the axis ``dim``."""
 
     def forward(self, input: Array) -> Array:

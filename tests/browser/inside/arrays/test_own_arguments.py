@@ -180,6 +180,22 @@ CASES: dict[str, Case] = {
     }),
     "nn.nll_loss": Case((X, LABELS), {"weight": VECTOR, "ignore_index": 2, **_LOSS}),
     "nn.dropout": Case((X,), {"p": 1.0, "training": False, "generator": "no generator"}),
+    **{f"nn.{name}": Case((ROW,), {"p": 1.0, "training": False, "generator": "no generator"})
+       for name in ("dropout1d", "dropout2d")},
+    "nn.dropout3d": Case((SOLID,), {"p": 1.0, "training": False, "generator": "no generator"}),
+    **{f"nn.{name}": Case((X,), {
+        "p": With(1.0, {"training": True}), "training": True,
+        "generator": With("no generator", {"training": True}),
+    }) for name in ("alpha_dropout", "feature_alpha_dropout")},
+    "nn.rrelu": Case((X,), {
+        "lower": 0.2, "upper": 0.5, "training": True,
+        "generator": With("no generator", {"training": True}),
+    }),
+    "nn.gumbel_softmax": Case((X,), {"tau": 3.0, "hard": True, "dim": 0}),
+    "nn.hardtanh": Case((X,), {"min_val": -2.0, "max_val": 2.0}),
+    "nn.hardshrink": Case((X,), {"lambd": 1.0}), "nn.softshrink": Case((X,), {"lambd": 1.0}),
+    "nn.celu": Case((X,), {"alpha": 2.0}),
+    "nn.glu": Case((ROW,), {"dim": 1}), "nn.softmin": Case((X,), {"dim": 0, **HALVES}),
     "nn.elu": Case((X,), {"alpha": 2.0}), "nn.gelu": Case((X,), {"approximate": "tanh"}),
     "nn.group_norm": Case((PICTURE, 2), {"weight": np.float32([2, 3]), "bias": np.float32([2, 3]),
                                          "eps": 0.5}),
@@ -308,7 +324,9 @@ def _function(bg: Any, name: str) -> Callable[..., Any]:
         method = getattr(bg.random.default_rng(3), own)
         return _shuffled(method) if own == "shuffle" else method
     function = getattr(getattr(bg, before) if before else bg, own)
-    if name == "nn.dropout":
+    if name.endswith(
+        ("dropout", "dropout1d", "dropout2d", "dropout3d", ".rrelu", "gumbel_softmax")
+    ):
         return lambda x, **more: function(x, **{"generator": bg.random.default_rng(3), **more})
     if name == "nn.batch_norm":
         return lambda x, mean, var, **more: (function(x, mean, var, **more), mean, var)

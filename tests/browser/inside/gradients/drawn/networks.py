@@ -29,6 +29,7 @@ from inside.gradients.drawn.operands import (
 )
 from inside.gradients.drawn.table import Table, entry
 from inside.gradients.losses_reference import REDUCTIONS, entropy
+from inside.networks.known import gather
 
 NETWORKS: Table = {}
 _BOTH = st.sampled_from((("f4", "f4"), ("f2", "f2"), ("f2", "f4"), ("f4", "f2")))
@@ -108,6 +109,60 @@ def _(draw: Draw, name: str) -> Call:
     return Call(
         [x], lambda bg, v: bg.nn.dropout(v, p, training, generator=bg.random.default_rng(seed)),
         lambda kept, v: kept * v, beside=mask,
+    )  # fmt: skip
+
+
+_KNOWN = gather()
+
+
+@entry(NETWORKS, *(f"nn.{name}" for name in _KNOWN))
+def _(draw: Draw, name: str) -> Call:
+    """Of the arrays of the tests of values, seen in other ways and in half precision."""
+    one = draw(st.sampled_from(_KNOWN[name.partition(".")[2]]))
+    kind = draw(st.sampled_from(REAL))
+    own = [seen(draw, x.astype(kind), repeats=False) for x in one.arrays]
+    return Call(own, one.ours, one.theirs)
+
+
+@entry(
+    NETWORKS,
+    "nn.dropout1d",
+    "nn.dropout2d",
+    "nn.dropout3d",
+    "nn.alpha_dropout",
+    "nn.feature_alpha_dropout",
+)
+def _(draw: Draw, name: str) -> Call:
+    """The result for zeros, and the difference that ones make, tell the mask."""
+    function, seed = name.partition(".")[2], draw(st.integers(0, 99))
+    p = draw(st.sampled_from((0.5, 0.25, 0.0, 1.0)))
+    shape = (2, 3, *((2,) if function in ("dropout1d", "dropout2d") else (2, 1, 2)))
+
+    def ours(bg: Any, v: Any) -> Any:
+        generator = bg.random.default_rng(seed)
+        return getattr(bg.nn, function)(v, p, True, generator=generator)
+
+    def line(bg: Any) -> tuple[np.ndarray, np.ndarray]:
+        first, second = (ours(bg, bg.full(shape, x)).numpy().astype(float) for x in (0.0, 1.0))
+        return second - first, first
+
+    return Call([_real(draw, shape)], ours, lambda slope, first, v: slope * v + first, beside=line)
+
+
+@entry(NETWORKS, "nn.gumbel_softmax")
+def _(draw: Draw, name: str) -> Call:
+    """The logarithms of a result for zeros are the noise, up to a number."""
+    seed, tau = draw(st.integers(0, 99)), draw(st.sampled_from((1.0, 0.5, 3.0)))
+    x = _real(draw, shape := (2, 3), "f4")
+
+    def ours(bg: Any, v: Any) -> Any:
+        return bg.nn.gumbel_softmax(v, tau, generator=bg.random.default_rng(seed))
+
+    def noise(bg: Any) -> tuple[np.ndarray]:
+        return (np.log(np.maximum(ours(bg, bg.zeros(shape)).numpy().astype(float), 1e-30)),)
+
+    return Call(
+        [x], ours, lambda own, v: np.exp(nn.log_softmax(v / tau + own, -1)), beside=noise
     )  # fmt: skip
 
 

@@ -1,0 +1,45 @@
+"""Calls of functions of networks, beside what they compute in float64 NumPy, by function.
+
+The tests of values, of gradients and of drawn gradients use all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+
+class Known(NamedTuple):
+    """``ours(bg, *arrays)`` is ``theirs(*arrays)``, and has a gradient for each array. No element
+    is within 0.05 of a bend."""
+
+    arrays: tuple[np.ndarray, ...]
+    ours: Callable[..., Any]
+    theirs: Callable[..., Any]
+
+
+Table = dict[str, list[Known]]
+
+
+def random(*shape: int, seed: int = 0, low: float = -2.0, high: float = 2.0) -> np.ndarray:
+    return np.random.default_rng(seed).uniform(low, high, shape).astype(np.float32)
+
+
+def settings(name: str, x: np.ndarray, *pairs: tuple[dict[str, Any], Any]) -> list[Known]:
+    """Calls of a function of one array, with options."""
+    return [
+        Known((x,), lambda bg, v, more=more: getattr(bg.nn, name)(v, **more), theirs)
+        for more, theirs in pairs
+    ]
+
+
+def gather() -> Table:
+    from inside.networks.known import activations
+
+    found: Table = {}
+    for module in (activations,):
+        assert not found.keys() & module.CASES.keys()
+        found |= module.CASES
+    return found
