@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from math import sqrt
-from typing import Any, ClassVar
+from typing import Any, Unpack
 
 from browsergpu.arrays.array import Array
 from browsergpu.functions import elementwise
 from browsergpu.networks.optimizers.kept import Kept, complement
-from browsergpu.networks.optimizers.optimizer import Optimizer, at_least, below_one
+from browsergpu.networks.optimizers.optimizer import (
+    Optimizer,
+    Ways,
+    at_least,
+    below_one,
+    check_ways,
+)
 from browsergpu.networks.optimizers.settings import Group, Settings
 
 
@@ -35,6 +41,11 @@ class Adam(Optimizer):
         Whether to use the maximum of v.
     maximize : bool
         Whether to maximize the objective.
+    decoupled_weight_decay : bool
+        Whether to subtract lr weight_decay x before each step instead, as :class:`AdamW`.
+    **ways
+        PyTorch's ``foreach``, ``fused`` and ``capturable``, which have no effect, and
+        ``differentiable``, which must be False.
 
     Notes
     -----
@@ -42,16 +53,17 @@ class Adam(Optimizer):
     """
 
     _counts = True
-    _is_decoupled: ClassVar[bool] = False
 
     def __init__(
         self, params: Iterable[Any], lr: float = 1e-3, betas: tuple[float, float] = (0.9, 0.999),
         eps: float = 1e-8, weight_decay: float = 0.0, amsgrad: bool = False, *,
-        maximize: bool = False,
+        maximize: bool = False, decoupled_weight_decay: bool = False, **ways: Unpack[Ways],
     ) -> None:  # fmt: skip
+        check_ways(type(self).__name__, ways)
         super().__init__(params, {
             "lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay,
             "amsgrad": amsgrad, "maximize": maximize,
+            "decoupled_weight_decay": decoupled_weight_decay,
         })  # fmt: skip
 
     def _check(self, group: Group) -> None:
@@ -61,7 +73,7 @@ class Adam(Optimizer):
 
     def _changed(self, x: Array, g: Array, state: Kept, settings: Settings) -> Array:
         if settings.is_used("weight_decay"):
-            if self._is_decoupled:
+            if settings.is_set("decoupled_weight_decay"):
                 x = x * settings.computed("decay", lambda now: 1 - now["lr"] * now["weight_decay"])
             else:
                 g = g + x * settings.number("weight_decay")
@@ -97,14 +109,15 @@ class AdamW(Adam):
     Source: Loshchilov and Hutter, "Decoupled weight decay regularization", arXiv 1711.05101.
     """
 
-    _is_decoupled = True
-
     def __init__(
         self, params: Iterable[Any], lr: float = 1e-3, betas: tuple[float, float] = (0.9, 0.999),
         eps: float = 1e-8, weight_decay: float = 1e-2, amsgrad: bool = False, *,
-        maximize: bool = False,
+        maximize: bool = False, **ways: Unpack[Ways],
     ) -> None:  # fmt: skip
-        super().__init__(params, lr, betas, eps, weight_decay, amsgrad, maximize=maximize)
+        super().__init__(
+            params, lr, betas, eps, weight_decay, amsgrad, maximize=maximize,
+            decoupled_weight_decay=True, **ways,
+        )  # fmt: skip
 
 
 class RMSprop(Optimizer):
@@ -128,6 +141,8 @@ class RMSprop(Optimizer):
         Whether to subtract the square of the gradients' running mean from v.
     maximize : bool
         Whether to maximize the objective.
+    **ways
+        As in :class:`Adam`.
 
     Notes
     -----
@@ -137,8 +152,9 @@ class RMSprop(Optimizer):
     def __init__(
         self, params: Iterable[Any], lr: float = 1e-2, alpha: float = 0.99, eps: float = 1e-8,
         weight_decay: float = 0.0, momentum: float = 0.0, centered: bool = False, *,
-        maximize: bool = False,
+        maximize: bool = False, **ways: Unpack[Ways],
     ) -> None:  # fmt: skip
+        check_ways(type(self).__name__, ways)
         super().__init__(params, {
             "lr": lr, "alpha": alpha, "eps": eps, "weight_decay": weight_decay,
             "momentum": momentum, "centered": centered, "maximize": maximize,
@@ -183,6 +199,8 @@ class Adagrad(Optimizer):
         Added to the denominator.
     maximize : bool
         Whether to maximize the objective.
+    **ways
+        As in :class:`Adam`.
 
     Notes
     -----
@@ -194,8 +212,9 @@ class Adagrad(Optimizer):
     def __init__(
         self, params: Iterable[Any], lr: float = 1e-2, lr_decay: float = 0.0,
         weight_decay: float = 0.0, initial_accumulator_value: float = 0.0, eps: float = 1e-10, *,
-        maximize: bool = False,
+        maximize: bool = False, **ways: Unpack[Ways],
     ) -> None:  # fmt: skip
+        check_ways(type(self).__name__, ways)
         super().__init__(params, {
             "lr": lr, "lr_decay": lr_decay, "weight_decay": weight_decay,
             "initial_accumulator_value": initial_accumulator_value, "eps": eps,

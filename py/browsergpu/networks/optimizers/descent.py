@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Unpack
 
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.graphs.hooks import block_of
@@ -12,7 +12,13 @@ from browsergpu.core.errors import InvalidArgument
 from browsergpu.core.showing import Description
 from browsergpu.functions import elementwise
 from browsergpu.networks.optimizers.kept import Kept, State
-from browsergpu.networks.optimizers.optimizer import Optimizer, at_least, below_one
+from browsergpu.networks.optimizers.optimizer import (
+    Optimizer,
+    Ways,
+    at_least,
+    below_one,
+    check_ways,
+)
 from browsergpu.networks.optimizers.settings import Group, Settings
 
 
@@ -35,6 +41,9 @@ class SGD(Optimizer):
         Whether the step uses g + m b instead of b.
     maximize : bool
         Whether to maximize the objective.
+    **ways
+        PyTorch's ``foreach``, ``fused`` and ``capturable``, which have no effect, and
+        ``differentiable``, which must be False.
 
     Notes
     -----
@@ -45,8 +54,9 @@ class SGD(Optimizer):
     def __init__(
         self, params: Iterable[Any], lr: float = 1e-3, momentum: float = 0.0,
         dampening: float = 0.0, weight_decay: float = 0.0, nesterov: bool = False, *,
-        maximize: bool = False,
+        maximize: bool = False, **ways: Unpack[Ways],
     ) -> None:  # fmt: skip
+        check_ways(type(self).__name__, ways)
         super().__init__(params, {
             "lr": lr, "momentum": momentum, "dampening": dampening, "weight_decay": weight_decay,
             "nesterov": nesterov, "maximize": maximize,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, TypedDict
 
 import numpy as np
 
@@ -25,6 +25,27 @@ from browsergpu.networks.optimizers.settings import Group, Settings
 from browsergpu.networks.states import without_gradient
 
 _AGAIN = "Capture the step again."
+
+
+class Ways(TypedDict, total=False):
+    """Options that select PyTorch's implementation of a step. They have no effect on its result."""
+
+    foreach: bool | None
+    fused: bool | None
+    capturable: bool
+    differentiable: bool
+
+
+def check_ways(op: str, ways: Ways) -> None:
+    """Raise InvalidArgument for values that would have an effect, and TypeError for other names."""
+    for name, value in ways.items():
+        if name not in Ways.__annotations__:
+            raise TypeError(f"{op}() got an unexpected keyword argument {name!r}")
+        if value is not None:
+            checks.flag(op, name, value)
+    if ways.get("differentiable"):
+        expected = "False, as steps are not recorded for gradients"
+        raise InvalidArgument(op, "differentiable", True, expected)
 
 
 class _Due(NamedTuple):

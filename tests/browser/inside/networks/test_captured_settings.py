@@ -33,6 +33,27 @@ FOLLOWED: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
         "Adagrad", {"lr_decay": 0.1, "weight_decay": 0.1},
         {"lr": 0.3, "lr_decay": 0.5, "eps": 0.1, "weight_decay": 0.4},
     ),
+    "adamax": (
+        "Adamax", {"weight_decay": 0.1},
+        {"lr": 0.03, "betas": (0.5, 0.7), "eps": 0.1, "weight_decay": 0.4},
+    ),
+    "nadam": (
+        "NAdam", {"weight_decay": 0.1},
+        {"lr": 0.03, "betas": (0.5, 0.7), "eps": 0.1, "weight_decay": 0.4, "momentum_decay": 0.2},
+    ),
+    "radam": (
+        "RAdam", {"weight_decay": 0.1, "betas": (0.9, 0.6)},
+        {"lr": 0.03, "betas": (0.5, 0.4), "eps": 0.1, "weight_decay": 0.4},
+    ),
+    "adadelta": (
+        "Adadelta", {"weight_decay": 0.1},
+        {"lr": 0.3, "rho": 0.5, "eps": 0.1, "weight_decay": 0.4},
+    ),
+    "rprop": ("Rprop", {"lr": 0.1}, {"etas": (0.4, 1.5), "step_sizes": (0.2, 0.25)}),
+    "asgd": (
+        "ASGD", {"weight_decay": 0.1, "lambd": 0.1},
+        {"lr": 0.03, "lambd": 0.3, "alpha": 0.2, "t0": 2.0, "weight_decay": 0.4},
+    ),
     "lion": ("Lion", {}, {"lr": 0.03, "betas": (0.2, 0.5), "weight_decay": 0.4}),
 }  # fmt: skip
 
@@ -54,7 +75,16 @@ REFUSED = [
     ("Adagrad", {}, "weight_decay", 0.1),
     ("Adagrad", {}, "maximize", True),
     ("Lion", {}, "maximize", True),
-]
+    ("Adam", {"weight_decay": 0.1}, "decoupled_weight_decay", True),
+    ("NAdam", {"weight_decay": 0.1}, "decoupled_weight_decay", True),
+    ("RAdam", {"weight_decay": 0.1}, "decoupled_weight_decay", True),
+    *((kind, {}, "maximize", True)
+      for kind in ("Adamax", "NAdam", "RAdam", "Adadelta", "Rprop", "ASGD")),
+    *((kind, {}, "weight_decay", 0.1) for kind in ("Adamax", "NAdam", "RAdam", "Adadelta", "ASGD")),
+]  # fmt: skip
+
+#: Settings that only the initial state depends on.
+INITIAL = {"Adagrad": {"initial_accumulator_value"}, "Rprop": {"lr"}}
 
 
 class Steps:
@@ -120,14 +150,14 @@ def test_replays_follow_settings(bg: Any, name: str, unless: bool) -> None:
 
 
 def test_all_settings_are_followed_or_refused(bg: Any) -> None:
-    for kind in ("SGD", "Adam", "AdamW", "RMSprop", "Adagrad", "Lion"):
+    for kind in {kind for kind, _, _ in FOLLOWED.values()}:
         settings = set(getattr(bg.optim, kind)([bg.nn.Parameter(bg.ones(1))]).defaults)
         tested = {name for one, _, name, _ in REFUSED if one == kind}
         for one, _, changes in FOLLOWED.values():
             tested |= set(changes) if one == kind else set()
         if kind == "AdamW":
-            tested |= {"amsgrad", "maximize"}  # Adam's own code
-        assert settings - tested == ({"initial_accumulator_value"} if kind == "Adagrad" else set())
+            tested |= {"amsgrad", "maximize", "decoupled_weight_decay"}  # Adam's own code
+        assert settings - tested == INITIAL.get(kind, set()), kind
 
 
 @pytest.mark.parametrize(("kind", "options", "name", "value"), REFUSED)

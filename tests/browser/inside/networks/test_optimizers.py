@@ -81,6 +81,92 @@ def _lion(lr: float, betas: tuple[float, float] = (0.9, 0.99), weight_decay: flo
     return rule
 
 
+def _adadelta(lr: float = 1.0, rho: float = 0.9, eps: float = 1e-6,
+              weight_decay: float = 0) -> Rule:  # fmt: skip
+    def rule(x: np.ndarray, g: np.ndarray, s: dict[str, Any], t: int) -> np.ndarray:
+        g = g + weight_decay * x
+        s["v"] = rho * s.get("v", 0) + (1 - rho) * g * g
+        d = np.sqrt(s.get("u", 0) + eps) / np.sqrt(s["v"] + eps) * g
+        s["u"] = rho * s.get("u", 0) + (1 - rho) * d * d
+        return x - lr * d
+
+    return rule
+
+
+def _adamax(lr: float, betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-8,
+            weight_decay: float = 0) -> Rule:  # fmt: skip
+    def rule(x: np.ndarray, g: np.ndarray, s: dict[str, Any], t: int) -> np.ndarray:
+        g = g + weight_decay * x
+        s["m"] = betas[0] * s.get("m", 0) + (1 - betas[0]) * g
+        s["u"] = np.maximum(betas[1] * s.get("u", 0), np.abs(g) + eps)
+        return x - lr / (1 - betas[0] ** t) * s["m"] / s["u"]
+
+    return rule
+
+
+def _decay(x: np.ndarray, g: np.ndarray, lr: float, share: float, apart: bool) -> Any:
+    return (x - lr * share * x, g) if apart else (x, g + share * x)
+
+
+def _nadam(
+    lr: float, betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-8,
+    weight_decay: float = 0, momentum_decay: float = 4e-3, decoupled_weight_decay: bool = False,
+) -> Rule:  # fmt: skip
+    def momentum(t: int) -> float:
+        return betas[0] * (1 - 0.5 * 0.96 ** (t * momentum_decay))
+
+    def rule(x: np.ndarray, g: np.ndarray, s: dict[str, Any], t: int) -> np.ndarray:
+        x, g = _decay(x, g, lr, weight_decay, decoupled_weight_decay)
+        s["m"] = betas[0] * s.get("m", 0) + (1 - betas[0]) * g
+        s["v"] = betas[1] * s.get("v", 0) + (1 - betas[1]) * g * g
+        now, after = (np.prod([momentum(n) for n in range(1, t + more)]) for more in (1, 2))
+        step = g * (1 - momentum(t)) / (1 - now) + s["m"] * momentum(t + 1) / (1 - after)
+        return x - lr * step / (np.sqrt(s["v"] / (1 - betas[1] ** t)) + eps)
+
+    return rule
+
+
+def _radam(
+    lr: float, betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-8,
+    weight_decay: float = 0, decoupled_weight_decay: bool = False,
+) -> Rule:  # fmt: skip
+    def rule(x: np.ndarray, g: np.ndarray, s: dict[str, Any], t: int) -> np.ndarray:
+        x, g = _decay(x, g, lr, weight_decay, decoupled_weight_decay)
+        s["m"] = betas[0] * s.get("m", 0) + (1 - betas[0]) * g
+        s["v"] = betas[1] * s.get("v", 0) + (1 - betas[1]) * g * g
+        m, power = s["m"] / (1 - betas[0] ** t), betas[1] ** t
+        whole = 2 / (1 - betas[1]) - 1
+        rho = whole - 2 * t * power / (1 - power)
+        if rho <= 5:
+            return x - lr * m
+        r = np.sqrt((rho - 4) * (rho - 2) * whole / ((whole - 4) * (whole - 2) * rho))
+        return x - lr * m * r * np.sqrt(1 - power) / (np.sqrt(s["v"]) + eps)
+
+    return rule
+
+
+def _rprop(lr: float = 0.01, etas: tuple[float, float] = (0.5, 1.2),
+           step_sizes: tuple[float, float] = (1e-6, 50)) -> Rule:  # fmt: skip
+    def rule(x: np.ndarray, g: np.ndarray, s: dict[str, Any], t: int) -> np.ndarray:
+        turn = np.sign(g * s.get("g", 0))
+        factor = np.where(turn > 0, etas[1], np.where(turn < 0, etas[0], 1))
+        s["s"] = np.clip(s.get("s", lr) * factor, *step_sizes)
+        s["g"] = np.where(turn < 0, 0, g)
+        return x - np.sign(s["g"]) * s["s"]
+
+    return rule
+
+
+def _asgd(lr: float, lambd: float = 1e-4, alpha: float = 0.75, t0: float = 1e6,
+          weight_decay: float = 0) -> Rule:  # fmt: skip
+    def rule(x: np.ndarray, g: np.ndarray, s: dict[str, Any], t: int) -> np.ndarray:
+        g = g + weight_decay * x
+        rate = lr / (1 + lambd * lr * (t - 1)) ** alpha
+        return x * (1 - lambd * rate) - rate * g
+
+    return rule
+
+
 CASES: list[tuple[str, Callable[..., Rule], dict[str, Any]]] = [
     ("SGD", _sgd, {"lr": 0.05}),
     ("SGD", _sgd, {"lr": 0.05, "momentum": 0.9, "weight_decay": 0.1}),
@@ -97,6 +183,20 @@ CASES: list[tuple[str, Callable[..., Rule], dict[str, Any]]] = [
     ("Adagrad", _adagrad, {"lr": 0.1, "lr_decay": 0.1, "weight_decay": 0.1,
                            "initial_accumulator_value": 0.2}),
     ("Lion", _lion, {"lr": 0.01, "weight_decay": 0.1}),
+    ("Adadelta", _adadelta, {}),
+    ("Adadelta", _adadelta, {"lr": 0.5, "rho": 0.8, "eps": 1e-3, "weight_decay": 0.1}),
+    ("Adamax", _adamax, {"lr": 0.05}),
+    ("Adamax", _adamax, {"lr": 0.05, "betas": (0.8, 0.9), "eps": 1e-2, "weight_decay": 0.1}),
+    ("NAdam", _nadam, {"lr": 0.05}),
+    ("NAdam", _nadam, {"lr": 0.05, "weight_decay": 0.1, "momentum_decay": 0.1, "eps": 1e-2}),
+    ("NAdam", _nadam, {"lr": 0.05, "weight_decay": 0.1, "decoupled_weight_decay": True}),
+    ("RAdam", _radam, {"lr": 0.05}),
+    ("RAdam", _radam, {"lr": 0.05, "betas": (0.8, 0.9), "weight_decay": 0.1, "eps": 1e-2}),
+    ("RAdam", _radam, {"lr": 0.05, "weight_decay": 0.1, "decoupled_weight_decay": True}),
+    ("Rprop", _rprop, {}),
+    ("Rprop", _rprop, {"lr": 0.1, "etas": (0.4, 1.5), "step_sizes": (0.01, 0.2)}),
+    ("ASGD", _asgd, {"lr": 0.05}),
+    ("ASGD", _asgd, {"lr": 0.05, "lambd": 0.1, "alpha": 0.5, "weight_decay": 0.1}),
 ]  # fmt: skip
 
 
@@ -141,6 +241,67 @@ def test_groups_and_what_has_no_gradient(bg: Any) -> None:
     c.sum().backward()
     up.step()
     assert c.tolist() == [2, 2]
+
+
+@pytest.mark.parametrize("kind", ["NAdam", "RAdam", "Adamax", "Adadelta", "Rprop", "ASGD"])
+def test_skipped_steps_change_nothing(bg: Any, kind: str) -> None:
+    """Steps that the GPU counts are those that the host counts."""
+    one, other = (bg.nn.Parameter(np.float32([2, -1, 0.5])) for _ in range(2))
+    plain, guarded = (getattr(bg.optim, kind)([x], lr=0.1) for x in (one, other))
+    for n in range(12):
+        is_skipped = n in (0, 4)
+        if not is_skipped:
+            plain.zero_grad()
+            (one**2).sum().backward()
+            plain.step()
+        guarded.zero_grad()
+        (other**2).sum().backward()
+        guarded.step_unless(bg.asarray(is_skipped))
+        # The GPU computes powers of betas in float32.
+        np.testing.assert_allclose(other.tolist(), one.tolist(), rtol=3e-4)
+
+
+def test_averaged_parameters(bg: Any) -> None:
+    x = bg.nn.Parameter(np.float32([1.0]))
+    optimizer = bg.optim.ASGD([x], lr=0.1, lambd=0, t0=2)
+    values, mean = [], 0.0
+    for t in range(1, 8):
+        optimizer.zero_grad()
+        x.sum().backward()
+        optimizer.step()
+        values.append(x.item())
+        mean += (values[-1] - mean) / max(1, t - 3)
+        assert optimizer.state[0]["ax"].item() == pytest.approx(mean, rel=1e-5)
+    assert values[-1] == pytest.approx(0.3, rel=1e-5)
+    assert mean > values[-1]
+
+
+def test_options_that_select_an_implementation(bg: Any) -> None:
+    params = [bg.nn.Parameter(bg.ones(2))]
+    for kind in ("SGD", "Adam", "AdamW", "RMSprop", "Adagrad", "Adadelta", "Adamax", "NAdam",
+                 "RAdam", "ASGD", "Rprop"):  # fmt: skip
+        make = getattr(bg.optim, kind)
+        made = make(params, foreach=True, fused=None, capturable=True, differentiable=False)
+        assert "foreach" not in made.defaults
+        with pytest.raises(ValueError, match="differentiable"):
+            make(params, differentiable=True)
+        with pytest.raises(TypeError, match="unknown"):
+            make(params, unknown=1)
+
+
+def test_bad_settings_of_the_others(bg: Any) -> None:
+    params, optim = [bg.nn.Parameter(bg.ones(2))], bg.optim
+    for call, name in (
+        (lambda: optim.Adadelta(params, rho=2), "rho"),
+        (lambda: optim.Rprop(params, etas=(1.1, 2)), "etas"),
+        (lambda: optim.Rprop(params, step_sizes=(2, 1)), "step_sizes"),
+        (lambda: optim.NAdam(params, momentum_decay=-1), "momentum_decay"),
+        (lambda: optim.RAdam(params, betas=(0.9, 1)), "betas"),
+        (lambda: optim.Adamax(params, eps=-1), "eps"),
+        (lambda: optim.ASGD(params, t0=-1), "t0"),
+    ):  # fmt: skip
+        with pytest.raises(ValueError, match=name):
+            call()
 
 
 def test_closure(bg: Any) -> None:

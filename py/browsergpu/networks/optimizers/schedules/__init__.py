@@ -1,0 +1,1 @@
+"""Learning rate schedulers. ``browsergpu.optim.lr_scheduler`` has their names."""
