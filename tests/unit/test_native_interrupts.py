@@ -155,3 +155,20 @@ print(200 if resident() - before < 10_000_000 else resident() - before)
 def test_a_read_leaves_nothing_behind(engine: str, program: str) -> None:
     """Neither a callback that an interrupt is lost in, nor memory."""
     run(engine, program)
+
+
+#: The program ends while the GPU still computes what was submitted.
+ENDING = """
+x = bg.asarray(np.ones((1024, 1024), np.float32))
+for _ in range(30):
+    x = x @ x / 1024
+    bg.eval(x)
+print(200)
+"""
+
+
+@pytest.mark.parametrize("engine", ["wgpu", "dawn"])
+def test_end_with_work_on_the_gpu(engine: str) -> None:
+    """The exit waits for the GPU, so that no driver is unloaded while it works."""
+    for _ in range(3):
+        run(engine, ENDING)

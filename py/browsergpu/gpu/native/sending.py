@@ -6,6 +6,7 @@ Recording appends commands to a queue. Functions that call the engine run under 
 
 from __future__ import annotations
 
+import atexit
 import os
 from collections import deque
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -13,6 +14,7 @@ from concurrent.futures import CancelledError
 from functools import partial
 from struct import pack
 from typing import Any, TypeVar
+from weakref import WeakSet
 
 from browsergpu.core.errors import BackendError, DeviceError
 from browsergpu.core.showing import Shown
@@ -47,6 +49,17 @@ def _with_buffers(command: Command, buffers: Mapping[int, int]) -> Command:
     if len(rest) > 1:
         rest[0] = buffers.get(rest[0], rest[0])
     return (buffers.get(source, source), at, *rest)
+
+
+#: The open devices of this process.
+_open: WeakSet[Sender] = WeakSet()
+
+
+@atexit.register
+def _finish_all() -> None:
+    """Wait at exit until the GPU is idle. A driver unloaded while it works ends the process."""
+    for sender in tuple(_open):
+        sender.finish_at_exit()
 
 
 class Sender(Shown):
@@ -90,6 +103,7 @@ class Sender(Shown):
         self.refused: set[int] = set()
         self.is_short_of_memory = False
         self.loss: list[int] = [0]
+        _open.add(self)
 
     # -- calls ------------------------------------------------------------------------------------
 
@@ -367,6 +381,11 @@ class Sender(Shown):
         except Exception as error:  # each engine has its own exception classes
             self.note("synchronize", error)
         self.sent = 0
+
+    def finish_at_exit(self) -> None:
+        """Wait until the GPU has finished the submitted commands, unless the device is gone."""
+        if not (self.complaints.closed or self.loss[0] or os.getpid() != self._process):
+            self.call(self.wait)
 
     def close(self) -> None:
         """Destroy the device and everything on it."""
