@@ -92,9 +92,7 @@ def test_its_notebook_computes_shows_an_image_and_plots(notebook: JupyterLite) -
 
 
 def test_the_examples_of_images_and_sliders_in_its_page(notebook: JupyterLite) -> None:
-    install, image, sliders = re.findall(
-        r"```python\n(.*?)```", DOCS.read_text("utf-8"), re.DOTALL
-    )
+    install, image, sliders = re.findall(r"```python\n(.*?)```", DOCS.read_text("utf-8"), re.DOTALL)
     notebook.run_below(install)
     shown = notebook.output(notebook.run_below(image))
     expect(shown.locator("img")).to_be_visible(timeout=PATIENCE_MS)
