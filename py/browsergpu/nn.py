@@ -1,7 +1,8 @@
 """Neural network layers and functions, with PyTorch's names and layouts.
 
 Functions are those of ``torch.nn.functional``, layers those of ``torch.nn``. Images and signals
-have the layout [N, C, ...]. ``browsergpu.nn.init`` initializes parameters.
+have the layout [N, C, ...]. ``browsergpu.nn.init`` initializes parameters, and
+``browsergpu.nn.utils`` has tools for parameters, gradients and sequences.
 """
 
 from browsergpu.functions.nn.activations import (
@@ -19,6 +20,7 @@ from browsergpu.functions.nn.activations import (
     tanh,
 )
 from browsergpu.functions.nn.attention import scaled_dot_product_attention
+from browsergpu.functions.nn.bags import embedding_bag
 from browsergpu.functions.nn.convolution import (
     conv1d,
     conv2d,
@@ -52,7 +54,15 @@ from browsergpu.functions.nn.losses import (
     nll_loss,
     smooth_l1_loss,
 )
-from browsergpu.functions.nn.normalization import batch_norm, group_norm, layer_norm, rms_norm
+from browsergpu.functions.nn.normalization import (
+    batch_norm,
+    group_norm,
+    instance_norm,
+    layer_norm,
+    local_response_norm,
+    normalize,
+    rms_norm,
+)
 from browsergpu.functions.nn.padding import pad
 from browsergpu.functions.nn.piecewise import (
     celu,
@@ -75,8 +85,28 @@ from browsergpu.functions.nn.pooling import (
     max_pool2d,
     max_pool3d,
 )
+from browsergpu.functions.nn.spatial.adaptive_pooling import (
+    adaptive_avg_pool1d,
+    adaptive_avg_pool3d,
+    adaptive_max_pool1d,
+    adaptive_max_pool2d,
+    adaptive_max_pool3d,
+    lp_pool1d,
+    lp_pool2d,
+    max_unpool1d,
+    max_unpool2d,
+)
+from browsergpu.functions.nn.spatial.grids import affine_grid, grid_sample
+from browsergpu.functions.nn.spatial.patches import fold, unfold
+from browsergpu.functions.nn.spatial.resampling import interpolate
+from browsergpu.functions.nn.spatial.shuffling import (
+    channel_shuffle,
+    pixel_shuffle,
+    pixel_unshuffle,
+)
 from browsergpu.functions.nn.tables import embedding, linear, one_hot
 from browsergpu.networks import init
+from browsergpu.networks import utilities as utils
 from browsergpu.networks.layers.activations import (
     ELU,
     GELU,
@@ -94,9 +124,12 @@ from browsergpu.networks.layers.activations import (
 from browsergpu.networks.layers.attention import (
     MultiheadAttention,
 )
+from browsergpu.networks.layers.cells import GRUCell, LSTMCell, RNNCell
 from browsergpu.networks.layers.containers import (
     ModuleDict,
     ModuleList,
+    ParameterDict,
+    ParameterList,
     Sequential,
 )
 from browsergpu.networks.layers.convolution import (
@@ -122,6 +155,7 @@ from browsergpu.networks.layers.dropping import (
 )
 from browsergpu.networks.layers.embedding import (
     Embedding,
+    EmbeddingBag,
 )
 from browsergpu.networks.layers.linear import (
     Bilinear,
@@ -160,18 +194,30 @@ from browsergpu.networks.layers.normalization import (
     BatchNorm2d,
     BatchNorm3d,
     GroupNorm,
+    InstanceNorm1d,
+    InstanceNorm2d,
+    InstanceNorm3d,
     LayerNorm,
+    LocalResponseNorm,
     RMSNorm,
 )
 from browsergpu.networks.layers.pooling import (
     AdaptiveAvgPool1d,
     AdaptiveAvgPool2d,
+    AdaptiveAvgPool3d,
+    AdaptiveMaxPool1d,
+    AdaptiveMaxPool2d,
+    AdaptiveMaxPool3d,
     AvgPool1d,
     AvgPool2d,
     AvgPool3d,
+    LPPool1d,
+    LPPool2d,
     MaxPool1d,
     MaxPool2d,
     MaxPool3d,
+    MaxUnpool1d,
+    MaxUnpool2d,
 )
 from browsergpu.networks.layers.recurrent import (
     GRU,
@@ -182,6 +228,33 @@ from browsergpu.networks.layers.shapes import (
     Flatten,
     Identity,
     Unflatten,
+)
+from browsergpu.networks.layers.spatial.padding import (
+    CircularPad1d,
+    CircularPad2d,
+    CircularPad3d,
+    ConstantPad1d,
+    ConstantPad2d,
+    ConstantPad3d,
+    ReflectionPad1d,
+    ReflectionPad2d,
+    ReflectionPad3d,
+    ReplicationPad1d,
+    ReplicationPad2d,
+    ReplicationPad3d,
+    ZeroPad1d,
+    ZeroPad2d,
+    ZeroPad3d,
+)
+from browsergpu.networks.layers.spatial.rearranging import (
+    ChannelShuffle,
+    Fold,
+    PixelShuffle,
+    PixelUnshuffle,
+    Unfold,
+    Upsample,
+    UpsamplingBilinear2d,
+    UpsamplingNearest2d,
 )
 from browsergpu.networks.layers.transformer import (
     TransformerEncoder,
@@ -201,6 +274,10 @@ __all__ = [
     "SELU",
     "AdaptiveAvgPool1d",
     "AdaptiveAvgPool2d",
+    "AdaptiveAvgPool3d",
+    "AdaptiveMaxPool1d",
+    "AdaptiveMaxPool2d",
+    "AdaptiveMaxPool3d",
     "AlphaDropout",
     "AvgPool1d",
     "AvgPool2d",
@@ -211,6 +288,13 @@ __all__ = [
     "BatchNorm2d",
     "BatchNorm3d",
     "Bilinear",
+    "ChannelShuffle",
+    "CircularPad1d",
+    "CircularPad2d",
+    "CircularPad3d",
+    "ConstantPad1d",
+    "ConstantPad2d",
+    "ConstantPad3d",
     "Conv1d",
     "Conv2d",
     "Conv3d",
@@ -223,8 +307,11 @@ __all__ = [
     "Dropout2d",
     "Dropout3d",
     "Embedding",
+    "EmbeddingBag",
     "FeatureAlphaDropout",
     "Flatten",
+    "Fold",
+    "GRUCell",
     "GroupNorm",
     "Hardshrink",
     "Hardsigmoid",
@@ -232,16 +319,25 @@ __all__ = [
     "Hardtanh",
     "HuberLoss",
     "Identity",
+    "InstanceNorm1d",
+    "InstanceNorm2d",
+    "InstanceNorm3d",
     "L1Loss",
+    "LPPool1d",
+    "LPPool2d",
+    "LSTMCell",
     "LayerNorm",
     "LeakyReLU",
     "Linear",
+    "LocalResponseNorm",
     "LogSigmoid",
     "LogSoftmax",
     "MSELoss",
     "MaxPool1d",
     "MaxPool2d",
     "MaxPool3d",
+    "MaxUnpool1d",
+    "MaxUnpool2d",
     "Mish",
     "Module",
     "ModuleDict",
@@ -250,10 +346,21 @@ __all__ = [
     "NLLLoss",
     "PReLU",
     "Parameter",
+    "ParameterDict",
+    "ParameterList",
+    "PixelShuffle",
+    "PixelUnshuffle",
     "RMSNorm",
+    "RNNCell",
     "RReLU",
     "ReLU",
     "ReLU6",
+    "ReflectionPad1d",
+    "ReflectionPad2d",
+    "ReflectionPad3d",
+    "ReplicationPad1d",
+    "ReplicationPad2d",
+    "ReplicationPad3d",
     "Sequential",
     "SiLU",
     "Sigmoid",
@@ -273,7 +380,20 @@ __all__ = [
     "TransformerEncoder",
     "TransformerEncoderLayer",
     "Unflatten",
+    "Unfold",
+    "Upsample",
+    "UpsamplingBilinear2d",
+    "UpsamplingNearest2d",
+    "ZeroPad1d",
+    "ZeroPad2d",
+    "ZeroPad3d",
+    "adaptive_avg_pool1d",
     "adaptive_avg_pool2d",
+    "adaptive_avg_pool3d",
+    "adaptive_max_pool1d",
+    "adaptive_max_pool2d",
+    "adaptive_max_pool3d",
+    "affine_grid",
     "alpha_dropout",
     "avg_pool1d",
     "avg_pool2d",
@@ -281,6 +401,7 @@ __all__ = [
     "batch_norm",
     "binary_cross_entropy_with_logits",
     "celu",
+    "channel_shuffle",
     "conv1d",
     "conv2d",
     "conv3d",
@@ -294,9 +415,12 @@ __all__ = [
     "dropout3d",
     "elu",
     "embedding",
+    "embedding_bag",
     "feature_alpha_dropout",
+    "fold",
     "gelu",
     "glu",
+    "grid_sample",
     "group_norm",
     "gumbel_softmax",
     "hardshrink",
@@ -305,20 +429,30 @@ __all__ = [
     "hardtanh",
     "huber_loss",
     "init",
+    "instance_norm",
+    "interpolate",
     "l1_loss",
     "layer_norm",
     "leaky_relu",
     "linear",
+    "local_response_norm",
     "log_softmax",
     "logsigmoid",
+    "lp_pool1d",
+    "lp_pool2d",
     "max_pool1d",
     "max_pool2d",
     "max_pool3d",
+    "max_unpool1d",
+    "max_unpool2d",
     "mish",
     "mse_loss",
     "nll_loss",
+    "normalize",
     "one_hot",
     "pad",
+    "pixel_shuffle",
+    "pixel_unshuffle",
     "prelu",
     "relu",
     "relu6",
@@ -337,4 +471,6 @@ __all__ = [
     "tanh",
     "tanhshrink",
     "threshold",
+    "unfold",
+    "utils",
 ]

@@ -19,7 +19,10 @@ def nearest(extent: int, size: int) -> np.ndarray:
     return places.astype(np.intp)
 
 
-def taps(extent: int, size: int, method: str, antialias: bool) -> tuple[np.ndarray, np.ndarray]:
+def taps(
+    extent: int, size: int, method: str, antialias: bool, scale: float | None = None,
+    align_corners: bool = False,
+) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
     """Return the indices and weights of an interpolation, both of shape [size, terms].
 
     Parameters
@@ -33,10 +36,16 @@ def taps(extent: int, size: int, method: str, antialias: bool) -> tuple[np.ndarr
     antialias : bool
         True widens the filter to the distance of the new centers if that is more than 1, and cuts
         it off at the borders. False repeats elements at the borders.
+    scale : float, optional
+        Distance of the new centers, ``extent / size`` by default.
+    align_corners : bool
+        True puts the first new center on that of the first element.
     """
-    scale = extent / size
+    scale = extent / size if scale is None else scale
     wide = max(scale, 1.0) if antialias else 1.0
     centres = (np.arange(size) + 0.5) * scale
+    if align_corners and not antialias:
+        centres = np.arange(size) * scale + 0.5
     reach = _REACH[method] * wide
     if antialias:
         first = np.floor(np.maximum(centres - reach + 0.5, 0)).astype(int)

@@ -9,16 +9,19 @@ import numpy as np
 from browsergpu.arrays import apply
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.autograd.precision import widened
-from browsergpu.arrays.autograd.rules import differentiable
+from browsergpu.arrays.autograd.rules import composed, differentiable
+from browsergpu.arrays.autograd.variable import plain
 from browsergpu.arrays.in_place import become
-from browsergpu.core import checks
+from browsergpu.core import checks, shapes
 from browsergpu.core.checks import product
 from browsergpu.core.element_types import FLOAT32
 from browsergpu.core.errors import InvalidArgument
 from browsergpu.core.shapes import Shape
 from browsergpu.functions import elementwise, statistics
+from browsergpu.functions.linalg import norms
 from browsergpu.functions.nn import inputs
 from browsergpu.functions.nn import normalization_gradients as gradients
+from browsergpu.functions.weighted_sums import weighted_sums
 from browsergpu.tensors import nn
 from browsergpu.tensors.operand_checks import small_number
 
@@ -298,3 +301,157 @@ def _of_batch(
             moved = running * (1 - share) + batch * share
             become(running, apply.cast_to(op, moved, running.node.kind, copy=False))
     return mean, variance
+
+
+@composed("input", "running_mean", "running_var", "weight", "bias")
+def instance_norm(
+    input: Array,
+    running_mean: Array | None = None,
+    running_var: Array | None = None,
+    weight: Array | None = None,
+    bias: Array | None = None,
+    use_input_stats: bool = True,
+    momentum: float = 0.1,
+    eps: float = 1e-5,
+) -> Array:
+    """Normalize each channel of each sample to mean 0 and variance 1, then scale and shift.
+
+    Parameters
+    ----------
+    input : Array
+        Shape [N, C, ...], float32 or float16.
+    running_mean, running_var : Array, optional
+        Running statistics of shape [C]. Updated in place if ``use_input_stats``.
+    weight : Array, optional
+        Factors of the channels, of shape [C].
+    bias : Array, optional
+        Summands of the channels, of shape [C].
+    use_input_stats : bool, optional
+        False uses the running statistics instead of those of the input.
+    momentum : float, optional
+        From 0 to 1. The share of the new statistics, means over the samples, in the running ones.
+    eps : float, optional
+        Added to the biased variance. At least 0.
+
+    Returns
+    -------
+    Array
+        The shape of ``input``.
+
+    Raises
+    ------
+    InvalidArgument
+        If shapes do not fit, the running statistics are missing, ``momentum`` or ``eps`` is
+        invalid, or a channel has a single element.
+    InvalidType
+        If an operand does not consist of floats.
+
+    Notes
+    -----
+    Source: Ulyanov, Vedaldi and Lempitsky, "Instance normalization", arXiv 1607.08022.
+    """
+    op = "instance_norm"
+    x = inputs.floats(op, "input", input)
+    _, channels, inner = inputs.channels_in(op, "input", x)
+    if not checks.flag(op, "use_input_stats", use_input_stats):
+        return batch_norm(x, running_mean, running_var, weight, bias, False, momentum, eps)
+    share = checks.real(op, "momentum", momentum)
+    if not 0 <= share <= 1:
+        raise InvalidArgument(op, "momentum", momentum, "a number from 0 to 1")
+    if inner < 2:
+        raise InvalidArgument(op, "input", x, "have at least 2 elements in each channel")
+    running = {"running_mean": running_mean, "running_var": running_var}
+    known = {name: inputs.vector(op, name, v, channels) for name, v in running.items()}
+    if any(v is not None for v in known.values()):
+        own = plain(x).reshape((*x.shape[:2], inner)).astype("float32", copy=False)
+        batch = {
+            "running_mean": statistics.mean(statistics.mean(own, axis=2), axis=0),
+            "running_var": statistics.mean(statistics.var(own, axis=2, correction=1), axis=0),
+        }
+        for name, now in known.items():
+            if now is not None:
+                moved = now * (1 - share) + batch[name] * share
+                become(now, moved.astype(now.dtype, copy=False))
+    return group_norm(x, channels, weight, bias, eps)
+
+
+@composed("input")
+def local_response_norm(
+    input: Array, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0
+) -> Array:
+    """Divide by ``(k + alpha * mean)**beta``, with the mean of squares of neighboring channels.
+
+    Parameters
+    ----------
+    input : Array
+        Shape [N, C, ...], float32 or float16.
+    size : int
+        Number of neighboring channels. Missing ones count as zeros.
+    alpha, beta, k : float, optional
+        Constants of the divisor.
+
+    Returns
+    -------
+    Array
+        The shape and dtype of ``input``.
+
+    Raises
+    ------
+    InvalidArgument
+        If ``input`` has fewer than 3 axes, or ``size`` is less than 1.
+    InvalidType
+        If ``input`` does not consist of floats.
+
+    Notes
+    -----
+    Source: Krizhevsky, Sutskever and Hinton, "ImageNet classification with deep convolutional
+    neural networks", 2012.
+    """
+    op = "local_response_norm"
+    x = inputs.floats(op, "input", input)
+    count = checks.integer(op, "size", size, 1)
+    if x.ndim < 3:
+        raise InvalidArgument(op, "input", x, "have shape [N, C, L, ...]")
+    numbers = [checks.real(op, name, v) for name, v in (("alpha", alpha), ("beta", beta), ("k", k))]
+    channels = x.shape[1]
+    places = np.arange(channels)[:, None] + np.arange(count) - count // 2
+    inside = (places >= 0) & (places < channels)
+    shares = (inside / count).astype(np.float32)
+    squares = elementwise.square(x)
+    means = weighted_sums(squares, 1, np.clip(places, 0, channels - 1), shares)
+    divisor = elementwise.pow(means * numbers[0] + numbers[2], numbers[1])
+    return elementwise.divide(x, divisor)
+
+
+@composed("input")
+def normalize(input: Array, p: float = 2.0, dim: int = 1, eps: float = 1e-12) -> Array:
+    """Divide by the norm along an axis.
+
+    Parameters
+    ----------
+    input : Array
+        float32 or float16.
+    p : float, optional
+        Order of the norm.
+    dim : int, optional
+        The axis.
+    eps : float, optional
+        The least divisor.
+
+    Returns
+    -------
+    Array
+        The shape and dtype of ``input``.
+
+    Raises
+    ------
+    InvalidArgument
+        If ``dim`` is out of range.
+    InvalidType
+        If ``input`` does not consist of floats.
+    """
+    op = "normalize"
+    x = inputs.floats(op, "input", input)
+    axis = shapes.axis(op, "dim", dim, x.ndim)
+    norm = norms.vector_norm(x, axis=axis, keepdims=True, ord=p)
+    return elementwise.divide(x, elementwise.maximum(norm, checks.real(op, "eps", eps)))

@@ -42,7 +42,7 @@ def _maxima(x: Array, along: Sequence[Shape], upwards: bool) -> tuple[Array, Arr
 def _adaptive_gradient(g: Any, input_like: Like) -> Any:
     for axis in (g.ndim - 2, g.ndim - 1):
         extent = input_like.shape[axis]
-        g = weighted_sums_gradient(g, axis, *_adaptive_windows(extent, g.shape[axis]), extent)
+        g = weighted_sums_gradient(g, axis, *adaptive_windows(extent, g.shape[axis]), extent)
     return g
 
 
@@ -352,11 +352,11 @@ def adaptive_avg_pool2d(input: Array, output_size: Any) -> Array:
         kernel = [extent // size for extent, size in zip(x.shape[2:], sizes, strict=True)]
         return avg_pool2d(input, kernel)
     for axis, size in zip((2, 3), sizes, strict=True):
-        x = weighted_sums(x, axis, *_adaptive_windows(x.shape[axis], size))
+        x = weighted_sums(x, axis, *adaptive_windows(x.shape[axis], size))
     return x.reshape(x.shape[1:]) if alone else x
 
 
-def _adaptive_windows(extent: int, size: int) -> tuple[np.ndarray, np.ndarray]:
+def adaptive_windows(extent: int, size: int) -> tuple[np.ndarray, np.ndarray]:
     """Return the indices in each window and their shares of the mean, padded to equal length."""
     edges = np.arange(size + 1, dtype=np.int64) * extent  # wider than a page's intp
     first = (edges[:-1] // size).astype(np.intp)

@@ -6,14 +6,17 @@ from typing import Any
 
 from browsergpu.arrays import apply
 from browsergpu.arrays.array import Array
+from browsergpu.arrays.autograd.grad_mode import no_grad
 from browsergpu.arrays.autograd.nodes import Like
 from browsergpu.arrays.autograd.precision import narrowed
-from browsergpu.arrays.autograd.rules import constant, differentiable
+from browsergpu.arrays.autograd.rules import composed, constant, differentiable
+from browsergpu.arrays.autograd.variable import plain
 from browsergpu.core import checks
 from browsergpu.core.checks import product
 from browsergpu.core.element_types import DEFAULTS, INT32
 from browsergpu.core.errors import InvalidArgument
-from browsergpu.functions import creation, elementwise, manipulation, statistics
+from browsergpu.functions import creation, data_types, elementwise, manipulation, statistics
+from browsergpu.functions.linalg import norms
 from browsergpu.functions.linalg.linear import matmul
 from browsergpu.functions.nn import inputs
 from browsergpu.functions.operands import array
@@ -29,10 +32,22 @@ def _linear_weight_gradient(g: Array, input: Array) -> Any:
     return matmul(manipulation.matrix_transpose(own), manipulation.reshape(input, (number, rows)))
 
 
-def _embedding_gradient(g: Array, input: Array, weight_like: Like) -> Any:
-    """Return the gradient for the table: the sum for each row. Indices out of range are skipped."""
-    inside = elementwise.logical_and(input >= 0, input < weight_like.shape[0])
+def _embedding_gradient(
+    g: Array, input: Array, weight_like: Like, padding_idx: int | None, scale_grad_by_freq: bool
+) -> Array:
+    """Return the gradient for the table: the sum for each row.
+
+    Indices out of range and the padding are skipped.
+    """
+    count = weight_like.shape[0]
+    inside = elementwise.logical_and(input >= 0, input < count)
     rows = elementwise.where(inside, input, 0)
+    if scale_grad_by_freq:
+        zeros = creation.zeros((count,), dtype="float32", device=g.device)
+        times = added_at(zeros, rows, data_types.astype(inside, "float32"))
+        g = g / manipulation.expand_dims(elementwise.maximum(times, 1.0)[rows], axis=-1)
+    if padding_idx is not None:
+        inside = elementwise.logical_and(inside, elementwise.not_equal(input, padding_idx))
     own = elementwise.where(manipulation.expand_dims(inside, axis=-1), g, 0.0)
     table = creation.zeros(weight_like.shape, dtype=g.dtype, device=g.device)
     return added_at(table, rows, own)
@@ -88,8 +103,11 @@ def linear(input: Array, weight: Array, bias: Array | None = None) -> Array:
     return made
 
 
-@differentiable(weight=_embedding_gradient)
-def embedding(input: Array, weight: Array) -> Array:
+@composed("weight")
+def embedding(
+    input: Array, weight: Array, padding_idx: int | None = None, max_norm: float | None = None,
+    norm_type: float = 2.0, scale_grad_by_freq: bool = False, sparse: bool = False,
+) -> Array:  # fmt: skip
     """Return the rows of a table at indices.
 
     Parameters
@@ -98,6 +116,16 @@ def embedding(input: Array, weight: Array) -> Array:
         Integers of shape [...].
     weight : Array
         Shape [V, D]. float32, float16, int32 or uint32.
+    padding_idx : int, optional
+        Index of a row that gets no gradient. Negative indices count from the end.
+    max_norm : float, optional
+        The largest norm of a row. Larger rows at the indices are scaled in place first.
+    norm_type : float, optional
+        Order of the norm.
+    scale_grad_by_freq : bool, optional
+        Whether to divide the gradient of a row by the number of its indices.
+    sparse : bool, optional
+        False. Gradients are not sparse.
 
     Returns
     -------
@@ -108,24 +136,57 @@ def embedding(input: Array, weight: Array) -> Array:
     Raises
     ------
     InvalidArgument
-        If ``weight`` has another shape or dtype.
+        If ``weight`` has another shape or dtype, or an option is invalid.
     InvalidType
         If ``input`` does not consist of integers.
     """
     op = "embedding"
-    indices = apply.packed(inputs.whole(op, "input", input))
-    table = array(op, "weight", weight)
+    indices, table = inputs.whole(op, "input", input), array(op, "weight", weight)
     if table.ndim != 2:
         raise InvalidArgument(op, "weight", table, "have shape [V, D]")
-    kind = table.node.kind
+    check_dense(op, sparse)
+    if padding_idx is not None:
+        count = table.shape[0]
+        padding_idx = checks.integer(op, "padding_idx", padding_idx, -count, count - 1) % count
+    is_scaled = checks.flag(op, "scale_grad_by_freq", scale_grad_by_freq)
+    if max_norm is not None:
+        limit_rows(op, indices, table, max_norm, norm_type)
+    return _rows(indices, table, padding_idx, is_scaled)
+
+
+def check_dense(op: str, sparse: bool) -> None:
+    """Raise InvalidArgument if sparse gradients are requested."""
+    if checks.flag(op, "sparse", sparse):
+        raise InvalidArgument(op, "sparse", sparse, "False, as gradients are not sparse")
+
+
+@no_grad()
+def limit_rows(op: str, indices: Array, table: Array, max_norm: Any, norm_type: Any) -> None:
+    """Scale rows at indices in place, so that their norms are at most ``max_norm``."""
+    most, order = checks.real(op, "max_norm", max_norm), checks.real(op, "norm_type", norm_type)
+    own = table.detach()
+    places = plain(indices).reshape((indices.size,))
+    places = elementwise.clip(places, 0, table.shape[0] - 1)
+    rows = manipulation.take(own, places, axis=0)
+    norm = norms.vector_norm(rows.astype("float32", copy=False), axis=-1, keepdims=True, ord=order)
+    # The small number is PyTorch's.
+    factor = elementwise.where(norm > most, most / (norm + 1e-7), 1.0)
+    table[places] = (rows * factor).astype(table.dtype, copy=False)
+
+
+@differentiable(weight=_embedding_gradient)
+def _rows(input: Array, weight: Array, padding_idx: int | None, scale_grad_by_freq: bool) -> Array:
+    """Return the rows at int32 indices, by a kernel."""
+    op = "embedding"
+    indices, kind = apply.packed(input), weight.node.kind
     if kind.dtype is None or not (kind.dtype.is_float or kind.dtype.is_whole):
         expected = "float32, float16, int32 or uint32"
-        raise InvalidArgument(op, "weight", table, expected)
-    made = inputs.room(op, table, kind, (*indices.shape, table.shape[1]))
+        raise InvalidArgument(op, "weight", weight, expected)
+    made = inputs.room(op, weight, kind, (*indices.shape, weight.shape[1]))
     if made.size:
-        own = apply.packed(table)
+        own = apply.packed(weight)
         views = (inputs.memory(x) for x in (indices, own, made))
-        nn.embedding(table.device, op, *views)
+        nn.embedding(weight.device, op, *views)
     return made
 
 

@@ -6,8 +6,10 @@ from collections.abc import ItemsView, Iterable, Iterator, KeysView, Mapping, Va
 from operator import index
 from typing import Any, Self
 
+from browsergpu.arrays.array import Array
 from browsergpu.core.errors import InvalidIndex, InvalidType
 from browsergpu.networks.module import Module
+from browsergpu.networks.parameter import Parameter
 
 
 def _place(op: str, value: Any, count: int, most: int) -> int:
@@ -175,3 +177,132 @@ class ModuleDict(Module):
         """Add or replace modules by name."""
         for key, module in modules.items():
             self[key] = module
+
+
+class ParameterList(Module):
+    """A list of parameters. Arrays that are no parameters become parameters.
+
+    Parameters
+    ----------
+    values : iterable of Array, optional
+        The parameters.
+    """
+
+    _parameters: dict[str, Any]
+
+    def __init__(self, values: Iterable[Any] = ()) -> None:
+        super().__init__()
+        self.extend(values)
+
+    def __len__(self) -> int:
+        return len(self._parameters)
+
+    def __iter__(self) -> Iterator[Array]:
+        return iter(self._parameters.values())
+
+    def __getitem__(self, index: int | slice) -> Any:
+        own = list(self._parameters.values())
+        if isinstance(index, slice):
+            return type(self)(own[index])
+        return own[_place(type(self).__name__, index, len(own), len(own) - 1)]
+
+    def __setitem__(self, index: int, param: Any) -> None:
+        at = _place(type(self).__name__, index, len(self), len(self) - 1)
+        self._set_attribute("_parameters", str(at), _parameter("ParameterList", param))
+
+    def append(self, value: Any) -> Self:
+        """Append a parameter."""
+        found = _parameter("ParameterList", value)
+        self.register_parameter(str(len(self)), found)
+        return self
+
+    def extend(self, values: Iterable[Any]) -> Self:
+        """Append several parameters."""
+        if isinstance(values, Array):  # iterating over an array may read it from the GPU
+            raise InvalidType("ParameterList", "values", values, "several parameters")
+        for value in values:
+            self.append(value)
+        return self
+
+    def extra_repr(self) -> str:
+        """Return a line for each parameter."""
+        return _lines(self._parameters)
+
+
+class ParameterDict(Module):
+    """A dict of parameters. Arrays that are no parameters become parameters.
+
+    Parameters
+    ----------
+    parameters : mapping of str to Array, optional
+        The parameters by name.
+    """
+
+    _parameters: dict[str, Any]
+
+    def __init__(self, parameters: Mapping[str, Any] | None = None) -> None:
+        super().__init__()
+        self.update(parameters or {})
+
+    def __getitem__(self, key: str) -> Array:
+        return self._parameters[key]  # type: ignore[no-any-return]
+
+    def __setitem__(self, key: str, parameter: Any) -> None:
+        found = _parameter("ParameterDict", parameter)
+        if key in self._parameters:
+            self._set_attribute("_parameters", key, found)
+        else:
+            self.register_parameter(key, found)
+
+    def __delitem__(self, key: str) -> None:
+        del self._parameters[key]
+
+    def __len__(self) -> int:
+        return len(self._parameters)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._parameters)
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._parameters
+
+    def keys(self) -> KeysView[str]:
+        """Return the names."""
+        return self._parameters.keys()
+
+    def values(self) -> ValuesView[Array]:
+        """Return the parameters."""
+        return self._parameters.values()
+
+    def items(self) -> ItemsView[str, Array]:
+        """Return the pairs of name and parameter."""
+        return self._parameters.items()
+
+    def get(self, key: str, default: Any = None) -> Any:
+        """Return a parameter by name, or ``default``."""
+        return self._parameters.get(key, default)
+
+    def pop(self, key: str) -> Array:
+        """Remove a parameter and return it."""
+        found = self[key]
+        del self[key]
+        return found
+
+    def update(self, parameters: Mapping[str, Any]) -> None:
+        """Add or replace parameters by name."""
+        for key, parameter in parameters.items():
+            self[key] = parameter
+
+    def extra_repr(self) -> str:
+        """Return a line for each parameter."""
+        return _lines(self._parameters)
+
+
+def _parameter(op: str, value: Any) -> Array:
+    if not isinstance(value, Array):
+        raise InvalidType(op, "value", value, "an array")
+    return value if isinstance(value, Parameter) else Parameter(value)
+
+
+def _lines(parameters: Mapping[str, Array]) -> str:
+    return ", ".join(f"({name}): {x.dtype} {x.shape}" for name, x in parameters.items())

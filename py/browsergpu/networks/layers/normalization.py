@@ -7,12 +7,15 @@ from typing import Any, ClassVar
 from browsergpu.arrays.array import Array
 from browsergpu.core import checks
 from browsergpu.core.errors import InvalidArgument
-from browsergpu.functions import creation
+from browsergpu.functions import creation, manipulation
 from browsergpu.functions.nn import normalization
 from browsergpu.networks import init
 from browsergpu.networks.layers.making import optional
 from browsergpu.networks.layers.settings import extents, share
 from browsergpu.networks.module import Module
+
+#: Names of the buffers of running statistics.
+_STATISTICS = "running_mean", "running_var", "num_batches_tracked"
 
 
 class _Normalisation(Module):
@@ -143,6 +146,29 @@ class GroupNorm(_Normalisation):
         return f"{self.num_groups}, {self.num_channels}, eps={self.eps}, affine={self.affine}"
 
 
+def register_statistics(
+    module: Module, shape: tuple[int, ...], are_tracked: bool, device: Any, dtype: Any
+) -> None:
+    """Register buffers for running statistics, or None if they are not tracked."""
+    made: dict[str, Array | None] = dict.fromkeys(_STATISTICS)
+    if are_tracked:
+        made = {
+            "running_mean": creation.zeros(shape, dtype=dtype, device=device),
+            "running_var": creation.ones(shape, dtype=dtype, device=device),
+            "num_batches_tracked": creation.zeros((), dtype="int32", device=device),
+        }
+    for name, x in made.items():
+        module.register_buffer(name, x)
+
+
+def reset_statistics(module: Any) -> None:
+    """Set running statistics to mean 0 and variance 1, if there are any."""
+    for name in _STATISTICS:
+        x = getattr(module, name)
+        if x is not None:
+            (init.ones_ if name == "running_var" else init.zeros_)(x)
+
+
 class _BatchNorm(_Normalisation):
     _ranks: ClassVar[tuple[int, ...]]
     running_mean: Array | None
@@ -160,23 +186,13 @@ class _BatchNorm(_Normalisation):
         self.momentum = share(op, "momentum", momentum)
         self.affine = checks.flag(op, "affine", affine)
         self.track_running_stats = checks.flag(op, "track_running_stats", track_running_stats)
-        self._set((self.num_features,), self.affine, self.affine, device, dtype)
         shape = (self.num_features,)
-        is_told = self.track_running_stats
-        mean = creation.zeros(shape, dtype=dtype, device=device) if is_told else None
-        variance = creation.ones(shape, dtype=dtype, device=device) if is_told else None
-        count = creation.zeros((), dtype="int32", device=device) if is_told else None
-        self.register_buffer("running_mean", mean)
-        self.register_buffer("running_var", variance)
-        self.register_buffer("num_batches_tracked", count)
+        self._set(shape, self.affine, self.affine, device, dtype)
+        register_statistics(self, shape, self.track_running_stats, device, dtype)
 
     def reset_running_stats(self) -> None:
         """Reset the running statistics to mean 0 and variance 1."""
-        if self.running_mean is not None and self.running_var is not None:
-            init.zeros_(self.running_mean)
-            init.ones_(self.running_var)
-        if self.num_batches_tracked is not None:
-            init.zeros_(self.num_batches_tracked)
+        reset_statistics(self)
 
     def forward(self, input: Array) -> Array:
         """Return an array of the input's shape."""
@@ -220,3 +236,97 @@ class BatchNorm3d(_BatchNorm):
     """Apply :func:`browsergpu.nn.batch_norm` to [N, C, D, H, W]. See :class:`BatchNorm1d`."""
 
     _ranks = (5,)
+
+
+class _InstanceNorm(_Normalisation):
+    """Base of instance normalization.
+
+    Without ``track_running_stats``, it always uses the statistics of the input.
+    """
+
+    _rank: ClassVar[int]
+    running_mean: Array | None
+    running_var: Array | None
+    num_batches_tracked: Array | None
+
+    def __init__(
+        self, num_features: int, eps: float = 1e-5, momentum: float = 0.1, affine: bool = False,
+        track_running_stats: bool = False, device: Any = None, dtype: Any = None,
+    ) -> None:  # fmt: skip
+        super().__init__()
+        op = type(self).__name__
+        self.num_features = checks.integer(op, "num_features", num_features, 1)
+        self.eps = checks.real(op, "eps", eps)
+        self.momentum = share(op, "momentum", momentum)
+        self.affine = checks.flag(op, "affine", affine)
+        self.track_running_stats = checks.flag(op, "track_running_stats", track_running_stats)
+        shape = (self.num_features,)
+        self._set(shape, self.affine, self.affine, device, dtype)
+        register_statistics(self, shape, self.track_running_stats, device, dtype)
+
+    def reset_running_stats(self) -> None:
+        """Reset the running statistics to mean 0 and variance 1."""
+        reset_statistics(self)
+
+    def forward(self, input: Array) -> Array:
+        """Return an array of the input's shape, [N, C, ...] or [C, ...]."""
+        op, rank = type(self).__name__, self._rank
+        if input.ndim not in (rank + 1, rank + 2):
+            raise InvalidArgument(op, "input", input, f"have {rank + 1} or {rank + 2} axes")
+        alone = input.ndim == rank + 1
+        if input.shape[0 if alone else 1] != self.num_features:
+            raise InvalidArgument(op, "input", input, f"have {self.num_features} channels")
+        found = normalization.instance_norm(
+            manipulation.expand_dims(input, axis=0) if alone else input,
+            self.running_mean, self.running_var, self.weight, self.bias,
+            self.training or not self.track_running_stats, self.momentum, self.eps,
+        )  # fmt: skip
+        count: Any = self.num_batches_tracked
+        if self.training and count is not None:
+            count += 1
+        return manipulation.squeeze(found, 0) if alone else found
+
+    def extra_repr(self) -> str:
+        """Return the arguments for the repr."""
+        return (
+            f"{self.num_features}, eps={self.eps}, momentum={self.momentum}, "
+            f"affine={self.affine}, track_running_stats={self.track_running_stats}"
+        )
+
+
+class InstanceNorm1d(_InstanceNorm):
+    """Apply :func:`browsergpu.nn.instance_norm` to [N, C, L] or [C, L]."""
+
+    _rank = 1
+
+
+class InstanceNorm2d(_InstanceNorm):
+    """Apply :func:`browsergpu.nn.instance_norm` to [N, C, H, W] or [C, H, W]."""
+
+    _rank = 2
+
+
+class InstanceNorm3d(_InstanceNorm):
+    """Apply :func:`browsergpu.nn.instance_norm` to [N, C, D, H, W] or [C, D, H, W]."""
+
+    _rank = 3
+
+
+class LocalResponseNorm(Module):
+    """Apply :func:`browsergpu.nn.local_response_norm` with these arguments."""
+
+    def __init__(self, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> None:
+        super().__init__()
+        op = "LocalResponseNorm"
+        self.size = checks.integer(op, "size", size, 1)
+        self.alpha = checks.real(op, "alpha", alpha)
+        self.beta = checks.real(op, "beta", beta)
+        self.k = checks.real(op, "k", k)
+
+    def forward(self, input: Array) -> Array:
+        """Return an array of the input's shape."""
+        return normalization.local_response_norm(input, self.size, self.alpha, self.beta, self.k)
+
+    def extra_repr(self) -> str:
+        """Return the arguments for the repr."""
+        return f"{self.size}, alpha={self.alpha}, beta={self.beta}, k={self.k}"

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 from browsergpu.arrays.array import Array
 from browsergpu.core import checks
 from browsergpu.core.errors import InvalidArgument
-from browsergpu.functions import manipulation
 from browsergpu.functions.nn import pooling
+from browsergpu.functions.nn.spatial import adaptive_pooling
 from browsergpu.networks.layers.settings import each_axis
 from browsergpu.networks.module import Module
 
@@ -30,19 +31,25 @@ class _Pool(Module):
 class _MaxPool(_Pool):
     def __init__(
         self, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1,
-        ceil_mode: bool = False,
+        return_indices: bool = False, ceil_mode: bool = False,
     ) -> None:  # fmt: skip
         super().__init__()
         self._set(kernel_size, stride, padding, ceil_mode)
-        each_axis(type(self).__name__, "dilation", dilation, self._rank, 1)
+        op = type(self).__name__
+        each_axis(op, "dilation", dilation, self._rank, 1)
         self.dilation = dilation
+        self.return_indices = checks.flag(op, "return_indices", return_indices)
+        if self.return_indices and self._rank == 3:
+            raise InvalidArgument(op, "return_indices", return_indices, "False")
 
-    def forward(self, input: Array) -> Array:
-        """Return the maximum of each window, [N, C, ...]."""
+    def forward(self, input: Array) -> Any:
+        """Return the maximum of each window, [N, C, ...], and its index if requested."""
         function = getattr(pooling, f"max_pool{self._rank}d")
-        return function(  # type: ignore[no-any-return]
-            input, self.kernel_size, self.stride, self.padding, self.dilation, self.ceil_mode
-        )
+        more = {"return_indices": True} if self.return_indices else {}
+        return function(
+            input, self.kernel_size, self.stride, self.padding, self.dilation, self.ceil_mode,
+            **more,
+        )  # fmt: skip
 
     def extra_repr(self) -> str:
         """Return the arguments for the repr."""
@@ -111,33 +118,8 @@ class AvgPool3d(_AvgPool):
     _rank = 3
 
 
-class AdaptiveAvgPool1d(Module):
-    """Compute the means of ``output_size`` windows of [N, C, L] or [C, L].
-
-    Windows are those of :func:`browsergpu.nn.adaptive_avg_pool2d` along one axis.
-    """
-
-    def __init__(self, output_size: int) -> None:
-        super().__init__()
-        self.output_size = checks.integer("AdaptiveAvgPool1d", "output_size", output_size, 1)
-
-    def forward(self, input: Array) -> Array:
-        """Return an array of shape [N, C, output_size]."""
-        if input.ndim not in (2, 3):
-            raise InvalidArgument(
-                "AdaptiveAvgPool1d", "input", input, "have shape [N, C, L] or [C, L]"
-            )
-        pictures = manipulation.expand_dims(input, axis=-2)
-        found = pooling.adaptive_avg_pool2d(pictures, (1, self.output_size))
-        return manipulation.squeeze(found, -2)
-
-    def extra_repr(self) -> str:
-        """Return the arguments for the repr."""
-        return f"output_size={self.output_size}"
-
-
-class AdaptiveAvgPool2d(Module):
-    """Apply :func:`browsergpu.nn.adaptive_avg_pool2d`."""
+class _Adaptive(Module):
+    _function: Callable[..., Any]
 
     def __init__(self, output_size: Any) -> None:
         super().__init__()
@@ -145,8 +127,130 @@ class AdaptiveAvgPool2d(Module):
 
     def forward(self, input: Array) -> Array:
         """Return an array [N, C, ...] whose last axes have ``output_size``."""
-        return pooling.adaptive_avg_pool2d(input, self.output_size)
+        return self._function(input, self.output_size)  # type: ignore[no-any-return]
 
     def extra_repr(self) -> str:
         """Return the arguments for the repr."""
         return f"output_size={self.output_size}"
+
+
+class AdaptiveAvgPool1d(_Adaptive):
+    """Apply :func:`browsergpu.nn.adaptive_avg_pool1d`."""
+
+    _function = staticmethod(adaptive_pooling.adaptive_avg_pool1d)
+
+
+class AdaptiveAvgPool2d(_Adaptive):
+    """Apply :func:`browsergpu.nn.adaptive_avg_pool2d`."""
+
+    _function = staticmethod(pooling.adaptive_avg_pool2d)
+
+
+class AdaptiveAvgPool3d(_Adaptive):
+    """Apply :func:`browsergpu.nn.adaptive_avg_pool3d`."""
+
+    _function = staticmethod(adaptive_pooling.adaptive_avg_pool3d)
+
+
+class _AdaptiveMax(Module):
+    _function: Callable[..., Any]
+
+    def __init__(self, output_size: Any, return_indices: bool = False) -> None:
+        super().__init__()
+        self.output_size = output_size
+        self.return_indices = checks.flag(type(self).__name__, "return_indices", return_indices)
+
+    def forward(self, input: Array) -> Any:
+        """Return an array [N, C, ...] whose last axes have ``output_size``."""
+        return self._function(input, self.output_size, self.return_indices)
+
+    def extra_repr(self) -> str:
+        """Return the arguments for the repr."""
+        return f"output_size={self.output_size}"
+
+
+class AdaptiveMaxPool1d(_AdaptiveMax):
+    """Apply :func:`browsergpu.nn.adaptive_max_pool1d`."""
+
+    _function = staticmethod(adaptive_pooling.adaptive_max_pool1d)
+
+
+class AdaptiveMaxPool2d(_AdaptiveMax):
+    """Apply :func:`browsergpu.nn.adaptive_max_pool2d`."""
+
+    _function = staticmethod(adaptive_pooling.adaptive_max_pool2d)
+
+
+class AdaptiveMaxPool3d(_AdaptiveMax):
+    """Apply :func:`browsergpu.nn.adaptive_max_pool3d`."""
+
+    _function = staticmethod(adaptive_pooling.adaptive_max_pool3d)
+
+
+class _Unpool(Module):
+    _function: Callable[..., Array]
+
+    def __init__(self, kernel_size: Any, stride: Any = None, padding: Any = 0) -> None:
+        super().__init__()
+        self.kernel_size = kernel_size
+        self.stride = kernel_size if stride is None else stride
+        self.padding = padding
+
+    def forward(self, input: Array, indices: Array, output_size: Any = None) -> Array:
+        """Return an array with the elements of the input at the indices, and zeros elsewhere."""
+        return self._function(
+            input, indices, self.kernel_size, self.stride, self.padding, output_size
+        )
+
+    def extra_repr(self) -> str:
+        """Return the arguments for the repr."""
+        return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
+
+
+class MaxUnpool1d(_Unpool):
+    """Apply :func:`browsergpu.nn.max_unpool1d`."""
+
+    _function = staticmethod(adaptive_pooling.max_unpool1d)
+
+
+class MaxUnpool2d(_Unpool):
+    """Apply :func:`browsergpu.nn.max_unpool2d`."""
+
+    _function = staticmethod(adaptive_pooling.max_unpool2d)
+
+
+class _NormPool(Module):
+    _function: Callable[..., Array]
+
+    def __init__(
+        self, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False
+    ) -> None:
+        super().__init__()
+        op = type(self).__name__
+        self.norm_type = checks.real(op, "norm_type", norm_type)
+        self.kernel_size = kernel_size
+        self.stride = stride
+        self.ceil_mode = checks.flag(op, "ceil_mode", ceil_mode)
+
+    def forward(self, input: Array) -> Array:
+        """Return the norm of each window, [N, C, ...]."""
+        return self._function(input, self.norm_type, self.kernel_size, self.stride, self.ceil_mode)
+
+    def extra_repr(self) -> str:
+        """Return the arguments for the repr."""
+        return (
+            f"norm_type={self.norm_type}, kernel_size={self.kernel_size}, stride={self.stride}, "
+            f"ceil_mode={self.ceil_mode}"
+        )
+
+
+class LPPool1d(_NormPool):
+    """Apply :func:`browsergpu.nn.lp_pool1d`."""
+
+    _function = staticmethod(adaptive_pooling.lp_pool1d)
+
+
+class LPPool2d(_NormPool):
+    """Apply :func:`browsergpu.nn.lp_pool2d`."""
+
+    _function = staticmethod(adaptive_pooling.lp_pool2d)

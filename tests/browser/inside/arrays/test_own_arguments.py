@@ -187,6 +187,56 @@ CASES: dict[str, Case] = {
         "p": With(1.0, {"training": True}), "training": True,
         "generator": With("no generator", {"training": True}),
     }) for name in ("alpha_dropout", "feature_alpha_dropout")},
+    "nn.unfold": Case((PICTURE, 2), {"dilation": 2, "padding": 1, "stride": 2}),
+    "nn.fold": Case((ROW[:, :, :4].repeat(2, 1), 3, 2), {
+        "dilation": With(2, operands=(ROW[:, :, :1].repeat(2, 1), 3, 2)),
+        "padding": With(1, operands=(ROW[:, :, :4].repeat(2, 1), 1, 2)),
+        "stride": With(2, operands=(ROW[:, :, :4].repeat(2, 1), 4, 2)),
+    }),
+    "nn.interpolate": Case((PICTURE,), {
+        "size": 4, "scale_factor": 2.0, "mode": With("bilinear", {"size": 4}),
+        "align_corners": With(True, {"size": 4, "mode": "bilinear"}),
+        "recompute_scale_factor": With(True, {"scale_factor": 1.2, "mode": "bilinear"}),
+        "antialias": With(True, {"size": 4, "mode": "bilinear"}),
+    }),
+    **{f"nn.adaptive_max_pool{rank}d": Case((x, 2), {"return_indices": True})
+       for rank, x in ((1, ROW), (2, PICTURE), (3, SOLID))},
+    "nn.max_unpool1d": Case((VECTOR[None], np.int32([[0, 1, 3]]), 2), {
+        "stride": 3, "padding": 1, "output_size": (9,),
+    }),
+    "nn.max_unpool2d": Case((X[None, None, :2, :2], np.int32([[[[0, 1], [3, 2]]]]), 2), {
+        "stride": 3, "padding": 1, "output_size": (9, 9),
+    }),
+    "nn.lp_pool1d": Case((ROW, 2, 4), {"stride": 1, "ceil_mode": True}),
+    "nn.lp_pool2d": Case((PICTURE, 2, 4), {"stride": 1, "ceil_mode": True}),
+    "nn.instance_norm": Case((PICTURE,), {
+        "running_mean": With(np.float32([1, 2]), {"running_var": np.float32([1, 2]),
+                                                  "use_input_stats": False}),
+        "running_var": With(np.float32([3, 2]), {"running_mean": np.float32([1, 2]),
+                                                 "use_input_stats": False}),
+        "weight": np.float32([2, 3]), "bias": np.float32([2, 3]),
+        "use_input_stats": False, "momentum": "no number", "eps": 1.0,
+    }),
+    "nn.local_response_norm": Case((PICTURE, 2), {"alpha": 0.5, "beta": 0.5, "k": 2.0}),
+    "nn.normalize": Case((X,), {"p": 1.0, "dim": 0, "eps": 100.0}),
+    "nn.affine_grid": Case((np.ones((1, 2, 3), np.float32), (1, 1, 2, 2)), {
+        "align_corners": True,
+    }),
+    "nn.grid_sample": Case((PICTURE, np.full((1, 1, 1, 2), 1.1, np.float32)), {
+        "mode": "nearest", "padding_mode": "border", "align_corners": True,
+    }),
+    "nn.embedding": Case((LABELS, X), {
+        "padding_idx": 9, "max_norm": 1.0, "norm_type": With(1.0, {"max_norm": 1.0}),
+        "scale_grad_by_freq": "no flag", "sparse": True,
+    }),
+    "nn.embedding_bag": Case((LABELS[None], X), {
+        "offsets": With(np.int32([0, 2]), operands=(LABELS, X)), "max_norm": 1.0,
+        "norm_type": With(1.0, {"max_norm": 1.0}), "scale_grad_by_freq": "no flag", "mode": "sum",
+        "sparse": True, "per_sample_weights": With(VECTOR[None], {"mode": "sum"}),
+        "include_last_offset": With(
+            True, {"offsets": np.int32([0, 2, 3])}, operands=(LABELS, X)
+        ), "padding_idx": 2,
+    }),
     "nn.rrelu": Case((X,), {
         "lower": 0.2, "upper": 0.5, "training": True,
         "generator": With("no generator", {"training": True}),
@@ -271,7 +321,14 @@ WITHOUT_EFFECT = {
     ("Generator.permuted", "out"),
 }
 #: Refused as operands are no arrays; values that begin with "no " are refused, too.
-REFUSED = {("Generator.choice", "axis"), ("array", "ndmax")}
+REFUSED = {
+    ("Generator.choice", "axis"),
+    ("array", "ndmax"),
+    ("nn.embedding", "padding_idx"),
+    ("nn.embedding", "sparse"),
+    ("nn.embedding_bag", "sparse"),
+    ("nn.instance_norm", "use_input_stats"),
+}
 #: Functions that need a page, a file or a device of their own, and the tests of their arguments.
 ELSEWHERE = {
     **dict.fromkeys(("benchmark_workgroup_sizes", "benchmark_workgroup_sizes_async"),

@@ -34,6 +34,7 @@ HIDDEN = {
     "contraction.contraction": "einsum", "transforms.identity": "what jvp begins with",
     "weighted_sums.weighted_sums": "image.resize", "activations._ndtr": "nn.gelu",
     "equations.inverse": "the gradients of det and slogdet",
+    "tables._rows": "nn.embedding",
     "windows.windows": "test_networks_convolution: second gradients",
     **dict.fromkeys(("regions.region", "regions.put", "regions.without"), "writes through views"),
 }  # fmt: skip

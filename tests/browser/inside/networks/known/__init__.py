@@ -36,10 +36,10 @@ def settings(name: str, x: np.ndarray, *pairs: tuple[dict[str, Any], Any]) -> li
 
 
 def gather() -> Table:
-    from inside.networks.known import activations
+    from inside.networks.known import activations, bags, spatial
 
     found: Table = {}
-    for module in (activations,):
+    for module in (activations, bags, spatial):
         assert not found.keys() & module.CASES.keys()
         found |= module.CASES
     return found

@@ -1,0 +1,1 @@
+"""Functions that resample and rearrange the elements of signals, images and volumes."""

@@ -1,0 +1,1 @@
+"""Layers that pad, resample and rearrange elements."""

@@ -1,0 +1,13 @@
+"""Tools for parameters, gradients and sequences, with the names of ``torch.nn.utils``."""
+
+from browsergpu.networks.optimizers.clipping import clip_grad_norm_, clip_grad_value_
+from browsergpu.networks.sequences import packing as rnn
+from browsergpu.networks.vectors import parameters_to_vector, vector_to_parameters
+
+__all__ = [
+    "clip_grad_norm_",
+    "clip_grad_value_",
+    "parameters_to_vector",
+    "rnn",
+    "vector_to_parameters",
+]
