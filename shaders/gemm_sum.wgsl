@@ -87,7 +87,7 @@ fn main(
   if (params.beta != 0.0) {
     value += params.beta * c[at];
   }
-  value = apply(value);
+  value = apply(value, params.function);
   if ((params.added & 2u) != 0u) {
     value += residual_at(at);
   }

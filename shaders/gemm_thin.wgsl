@@ -1,4 +1,4 @@
-// C = alpha A B + beta C if C has at most 4 rows or at most 4 columns, batched: vectors times a
+// C = f(alpha A B + bias + beta C) + residual if C has at most 4 rows or at most 4 columns, batched: vectors times a
 // matrix, which is read once. It is limited by memory bandwidth.
 //
 // A line is the part of the matrix that gives one element of C for one vector: a column of B if C
@@ -25,7 +25,7 @@ struct Params {
   c_batch: u32,
   chunk: u32,
   // bits: 1 a bias for each line, 2 for each vector, 4 the residual, with C's layout; float16 are 8
-  // the matrix, 16 the vectors, 32 the bias, 64 the residual
+  // the matrix, 16 the vectors, 32 the bias, 64 the residual; from 256 on the activation
   added: u32,
   alpha: f32,
   beta: f32,
@@ -39,6 +39,7 @@ struct Params {
 @group(0) @binding(5) var<storage, read_write> c: array<f32>;
 @group(1) @binding(0) var<uniform> params: Params;
 
+//#include lib/activation_of_one.wgsl
 //#include lib/halves.wgsl
 
 override LANES: u32 = 1u;
@@ -121,6 +122,7 @@ fn store(first: u32, vector: u32, sums: vec4f, base: u32) {
   if (vector >= params.vectors) {
     return;
   }
+  let function: u32 = params.added >> 8u; // f: 0 none, 1 relu, 2 gelu, 3 silu, 4 gelu_erf
   for (var i = 0u; i < 4u; i++) {
     let line = first + i * APART;
     if (line < params.lines) {
@@ -132,6 +134,7 @@ fn store(first: u32, vector: u32, sums: vec4f, base: u32) {
       if (params.beta != 0.0) {
         value += params.beta * c[at];
       }
+      value = apply(value, function);
       if ((params.added & 4u) != 0u) {
         value += residual_at(at);
       }

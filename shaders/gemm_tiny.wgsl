@@ -92,7 +92,7 @@ fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) group
   if (params.beta != 0.0) {
     value += params.beta * c[at];
   }
-  value = apply(value);
+  value = apply(value, params.function);
   if (has(2u)) {
     value += residual_at(at);
   }

@@ -1,14 +1,14 @@
-// The activation of one element of a matrix product, selected by params.function. See unary.wgsl
-// for the formulas.
+// The activation of one element of a matrix product, selected by `function`. See unary.wgsl for the
+// formulas.
 
 //#include lib/erfc.wgsl
 //#include lib/floats.wgsl
 
-fn apply(v: f32) -> f32 {
+fn apply(v: f32, function: u32) -> f32 {
   if (is_nan(v)) {
     return v;
   }
-  switch (params.function) {
+  switch (function) {
     case 1u: { return max(v, 0.0); }
     case 2u: { return v / (1.0 + exp(-1.5957691216057308 * (v + 0.044715 * v * v * v))); }
     case 3u: { return v / (1.0 + exp(-v)); }

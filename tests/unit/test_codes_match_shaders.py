@@ -37,8 +37,9 @@ CODES: Mapping[tuple[str, str], Codes] = {
     ("cast.wgsl", "FROM"): cast.CODES,
     ("cast.wgsl", "TO"): cast.CODES,
     ("attention.wgsl", "MASK"): MASKS,
-    ("gemm_sum.wgsl", "params.function"): ACTIVATIONS,
-    ("gemm_tiny.wgsl", "params.function"): ACTIVATIONS,
+    ("gemm_sum.wgsl", "function"): ACTIVATIONS,
+    ("gemm_tiny.wgsl", "function"): ACTIVATIONS,
+    ("gemm_thin.wgsl", "function"): ACTIVATIONS,
     **{
         (kernel.shader, "FUNCTION"): ACTIVATIONS
         for kernel in KERNELS.values()
@@ -67,9 +68,10 @@ SWITCHES = [
 
 
 def told(file: str, name: str) -> dict[str, int] | None:
-    """The names and codes in the comment of an override constant or field, before it or behind."""
+    """The names and codes in the comment of a constant or field, before it or behind."""
     found = re.search(
-        rf"((?:^ *//[^\n]*\n)*)^ *(?:override +\w+[^\n]*\n *)*(?:override )?{name}: u32([^\n]*)",
+        r"((?:^ *//[^\n]*\n)*)^ *(?:override +\w+[^\n]*\n *)*(?:override |let )?"
+        rf"{name}: u32([^\n]*)",
         shaders.load(file),
         re.MULTILINE,
     )

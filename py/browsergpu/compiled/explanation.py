@@ -19,8 +19,9 @@ class Explanation(Shown):
     ----------
     variants : list of dict
         For each graph: ``calls``, the number of replays; ``kernels``, the number of dispatches;
-        ``labels``, their names with how often each occurs; ``bytes``, the memory of one call's
-        results.
+        ``labels``, their names with how often each occurs; ``merged``, the operations that the
+        kernels of products compute, such as "linear with gelu", with how often; ``bytes``, the
+        memory of one call's results.
     reasons : list of str
         Why the function was captured again, or numbers became part of its signature.
     plain : str
@@ -39,6 +40,7 @@ class Explanation(Shown):
                         "calls": one.variant.calls,
                         "kernels": len(labels),
                         "labels": dict(Counter(labels)),
+                        "merged": dict(Counter(one.variant.graph.merged)),
                         "bytes": one.variant.result_bytes,
                     }
                 )
@@ -54,6 +56,7 @@ class Explanation(Shown):
                 f"{byte_count(one['bytes'])} of results"
             )
             lines += [f"    {times} x {label}" for label, times in one["labels"].items()]
+            lines += [f"    {times} x {name} in one" for name, times in one["merged"].items()]
         lines += [f"Captured again: {reason}" for reason in self.reasons]
         return "\n".join(lines) or "Nothing is captured yet."
 

@@ -27,7 +27,7 @@ from browsergpu.compiled.parameters import Parameters
 from browsergpu.compiled.signature import Signature, rebuilt
 from browsergpu.compiled.tracing import Trace
 from browsergpu.compiled.variant import Variant
-from browsergpu.core import blocks
+from browsergpu.core import blocks, checks
 from browsergpu.core.element_types import DEFAULTS
 from browsergpu.core.errors import InvalidArgument, InvalidType
 from browsergpu.core.places import frames_of_the_package
@@ -73,12 +73,17 @@ class Jitted(Shown):
     """A compiled function. :func:`jit` makes it."""
 
     def __init__(
-        self, function: Callable[..., Any], static: Iterable[int | str], donate: Iterable[int | str]
+        self,
+        function: Callable[..., Any],
+        static: Iterable[int | str],
+        donate: Iterable[int | str],
+        optimize: bool,
     ) -> None:
         self._function = function
         self._parameters = Parameters(function)
         self._static = self._parameters.chosen(_OP, "static", static)
         self._donated = self._parameters.chosen(_OP, "donate", donate)
+        self._optimize = optimize
         self._states: OrderedDict[Any, _State] = OrderedDict()
         self._fixed: dict[str, set[str]] = {}  # names of numbers, and their values so far
         self._reasons: list[str] = []
@@ -91,11 +96,11 @@ class Jitted(Shown):
         return f"of {shown(self._function)}"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _again, (self._function, self._static, self._donated)
+        return _again, (self._function, self._static, self._donated, self._optimize)
 
     def of_copy(self, function: Callable[..., Any]) -> Any:
         """Return another function or module, compiled with the same options."""
-        return _again(function, self._static, self._donated)
+        return _again(function, self._static, self._donated, self._optimize)
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         return self if instance is None else partial(self, instance)
@@ -203,7 +208,7 @@ class Jitted(Shown):
             return self._plainly(args, options, arrays, found)
         for change in {one.guards.changed() for one in state.variants} - {None}:
             self._reasons.append(f"{change} has changed")
-        trace = Trace(state.tracer, found.numbers, found.paths)
+        trace = Trace(state.tracer, found.numbers, found.paths, optimize=self._optimize)
         rebuild = partial(self._arguments, args, options)
         result = trace.call(self._function, guards, arrays, rebuild)
         if trace.variant is not None:
@@ -257,6 +262,7 @@ def jit(
     *,
     static: Iterable[int | str] = (),
     donate: Iterable[int | str] = (),
+    optimize: bool = True,
 ) -> Any:
     """Compile a function: later calls replay its GPU work without its Python code.
 
@@ -272,6 +278,9 @@ def jit(
         Positions or names of arguments whose value is part of the signature. They must be hashable.
     donate : iterable of int or str, optional
         Positions or names of arguments whose memory is freed by the call.
+    optimize : bool, optional
+        Whether kernels of products also compute the elementwise operations on their results, and
+        equal values are computed once. Results may differ by rounding.
 
     Returns
     -------
@@ -307,17 +316,19 @@ def jit(
     [0.25, 0.25]
     """
     if fun is None:
-        return partial(jit, static=static, donate=donate)
+        return partial(jit, static=static, donate=donate, optimize=optimize)
     is_other = inspect.iscoroutinefunction(fun) or inspect.isgeneratorfunction(fun)
     if not callable(fun) or is_other or inspect.isasyncgenfunction(fun):
         raise InvalidType(_OP, "fun", fun, "a function, neither async nor a generator")
-    found = Jitted(fun, static, donate)
+    found = Jitted(fun, static, donate, checks.flag(_OP, "optimize", optimize))
     return _module(fun, found) if isinstance(fun, Module) else found
 
 
-def _again(function: Any, static: Iterable[int | str], donate: Iterable[int | str]) -> Any:
+def _again(
+    function: Any, static: Iterable[int | str], donate: Iterable[int | str], optimize: bool
+) -> Any:
     """Compile a function of another process, or a copy."""
-    return jit(function, static=static, donate=donate)
+    return jit(function, static=static, donate=donate, optimize=optimize)
 
 
 def _module(module: Module, compiled: Jitted) -> Any:

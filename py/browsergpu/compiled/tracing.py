@@ -58,7 +58,9 @@ class Trace(Shown):
         The captured graph.
     """
 
-    def __init__(self, tracer: Tracer, numbers: Sequence[Any], paths: Sequence[str]) -> None:
+    def __init__(
+        self, tracer: Tracer, numbers: Sequence[Any], paths: Sequence[str], *, optimize: bool
+    ) -> None:
         self.tracer = tracer
         self.reason = ""
         self.fixed: set[str] = set()
@@ -70,7 +72,8 @@ class Trace(Shown):
         self._classes: list[Any] = []  # of results, those of untracked arrays
         self._paths = paths
         self._block = blocks.begin()  # a graph belongs to the block in which it is made
-        self._graph = Graph(tracer)
+        self._optimize = optimize
+        self._graph = Graph(tracer, optimize=optimize)
 
     def _traced_numbers(self) -> list[TracedNumber]:
         """Return the numbers to call the function with."""
@@ -273,7 +276,7 @@ class Trace(Shown):
         if blocks.here() is not None:
             return function(*arrays), lambda others: function(*others)
         tracer = self.tracer
-        trace = Trace(tracer, (), ())
+        trace = Trace(tracer, (), (), optimize=self._optimize)
         result = trace.call(function, NO_GUARDS, arrays, lambda own, _: (tuple(own), {}))
         variant = trace.variant
         if variant is None:

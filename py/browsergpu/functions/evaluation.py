@@ -5,6 +5,7 @@ from __future__ import annotations
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.autograd.variable import node_of
 from browsergpu.arrays.lazy import fusion
+from browsergpu.arrays.lazy.products import Product
 from browsergpu.arrays.pending_upload import PendingUpload
 from browsergpu.core.checks import product
 from browsergpu.core.showing import byte_count
@@ -51,6 +52,8 @@ def explain(x: Array, /) -> str:
         return "in memory: nothing is to be computed"
     if isinstance(trace, PendingUpload):
         return "on the host: it is uploaded when it is needed"
+    if isinstance(trace, Product):
+        return f"a product: the kernel of {trace.kernel.op} computes it when it is needed"
     wanted = sorted({other.place for other in trace.nodes if other.is_held})
     plans = fusion.plans(x.tracer.kernels, trace.shape, trace.code, trace.leaves, wanted)
     n = product(trace.shape)

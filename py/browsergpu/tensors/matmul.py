@@ -39,6 +39,8 @@ class MatmulPlan:
         The shape of the result.
     gemm
         The product with float32 results.
+    factor
+        The factor of the product.
     of_halves
         The extents for float16 kernels, or None if these cannot compute it.
     spread_a, spread_b
@@ -47,6 +49,7 @@ class MatmulPlan:
 
     shape: Shape
     gemm: gemm.GemmPlan
+    factor: float
     of_halves: Extents | None
     spread_a: tuple[Shape, Shape] | None
     spread_b: tuple[Shape, Shape] | None
@@ -61,14 +64,14 @@ def _matrices(shape: Shape, flip: bool, *, column: bool) -> tuple[Shape, int, in
 
 
 def plan_matmul(
-    op: str, a: View, b: View, flip_a: bool = False, flip_b: bool = False
+    op: str, a: View, b: View, flip_a: bool = False, flip_b: bool = False, factor: float = 1.0
 ) -> MatmulPlan:
-    """Plan the product a b as ``numpy.matmul``, optionally with transposed operands.
+    """Plan the product factor a b as ``numpy.matmul``, optionally with transposed operands.
 
     Both operands have axes. Raises InvalidArgument if the inner lengths differ, or the leading axes
     do not broadcast.
     """
-    plan = _plan(op, a.shape, b.shape, flip_a, flip_b)
+    plan = _plan(op, a.shape, b.shape, flip_a, flip_b, factor)
     if plan is None:
         columns = _matrices(a.shape, flip_a, column=False)[2]
         raise InvalidArgument(op, "b", b, f"have {columns} rows, as a has columns")
@@ -76,14 +79,14 @@ def plan_matmul(
 
 
 def planned(
-    op: str, a: View, b: View, flip_a: bool = False, flip_b: bool = False
+    op: str, a: View, b: View, flip_a: bool = False, flip_b: bool = False, factor: float = 1.0
 ) -> tuple[MatmulPlan, View, View]:
     """Return :func:`plan_matmul` and its operands. Transposed views are not copied."""
-    plan = plan_matmul(op, a, b, flip_a, flip_b)
+    plan = plan_matmul(op, a, b, flip_a, flip_b, factor)
     if not (a.is_packed and b.is_packed):
         a, flip_a = _untransposed(a, flip_a)
         b, flip_b = _untransposed(b, flip_b)
-        plan = plan_matmul(op, a, b, flip_a, flip_b)
+        plan = plan_matmul(op, a, b, flip_a, flip_b, factor)
     return plan, a, b
 
 
@@ -101,7 +104,9 @@ def _untransposed(x: View, flip: bool) -> tuple[View, bool]:
 
 
 @remembered
-def _plan(op: str, a: Shape, b: Shape, flip_a: bool, flip_b: bool) -> MatmulPlan | None:
+def _plan(
+    op: str, a: Shape, b: Shape, flip_a: bool, flip_b: bool, factor: float
+) -> MatmulPlan | None:
     lead_a, m, k = _matrices(a, flip_a, column=False)
     lead_b, k_b, n = _matrices(b, flip_b, column=True)
     if k != k_b:
@@ -118,10 +123,10 @@ def _plan(op: str, a: Shape, b: Shape, flip_a: bool, flip_b: bool) -> MatmulPlan
         of_halves = (m, n, k, count, stride_a > 0, stride_b > 0, flip_a, flip_b)
     plan = gemm.plan_gemm(
         op, "trans" if flip_a else "no_trans", "trans" if flip_b else "no_trans", m, n, k,
-        1.0, max(m if flip_a else k, 1), stride_a, max(k if flip_b else n, 1), stride_b, 0.0,
+        factor, max(m if flip_a else k, 1), stride_a, max(k if flip_b else n, 1), stride_b, 0.0,
         max(n, 1), m * n, count, "C",
     )  # fmt: skip
-    return MatmulPlan(shape, plan, of_halves, spread_a, spread_b)
+    return MatmulPlan(shape, plan, factor, of_halves, spread_a, spread_b)
 
 
 def _spread(own: Shape, lead: Shape, elements: int) -> tuple[int, tuple[Shape, Shape] | None]:
@@ -145,7 +150,9 @@ def multiply(
     residual: View | None = None,
     precision: Precision = Precision.HIGHEST,
 ) -> None:
-    """Compute c = activation(a b + bias) + residual of floats, for nonempty c.
+    """Compute c = activation(factor a b + bias) + residual of floats, for nonempty c.
+
+    The plan has the factor.
 
     Parameters
     ----------
@@ -212,7 +219,8 @@ def _plan_of_halves(plan: MatmulPlan, residual: Operand | None) -> gemm_f16.Gemm
     if plan.of_halves is None:
         return None
     m, n, k, count, *rest = plan.of_halves
-    return gemm_f16.plan_gemm_f16(m, n, k, 1.0, 0.0 if residual is None else 1.0, count, *rest)
+    beta = 0.0 if residual is None else 1.0
+    return gemm_f16.plan_gemm_f16(m, n, k, plan.factor, beta, count, *rest)
 
 
 def _is_plain(plan: gemm_f16.GemmF16Plan) -> bool:

@@ -24,13 +24,14 @@ from collections.abc import (
 )
 from contextlib import contextmanager
 from typing import Any
-from weakref import WeakSet, finalize
+from weakref import WeakSet, WeakValueDictionary, finalize
 
 from browsergpu.arrays.graphs import originals
 from browsergpu.arrays.graphs.numbers import Numbers
 from browsergpu.arrays.graphs.originals import Original
 from browsergpu.arrays.indexing import assignment
 from browsergpu.arrays.lazy.node import Node
+from browsergpu.arrays.lazy.products import Product
 from browsergpu.arrays.lazy.trace import Trace, Tracer
 from browsergpu.arrays.pending_upload import PendingUpload
 from browsergpu.arrays.value import NODE, Value
@@ -68,9 +69,15 @@ class Graph(OfBlock):
     It keeps its memory until :meth:`close` or until the graph is garbage.
     """
 
-    def __init__(self, tracer: Tracer) -> None:
+    def __init__(self, tracer: Tracer, *, optimize: bool = True) -> None:
         super().__init__()
         self.tracer = tracer
+        #: Whether products wait for the operations after them, which their kernels may compute.
+        self.optimize = optimize
+        #: The products that wait, in the order in which they were recorded.
+        self.products: WeakValueDictionary[Hashable, Product] = WeakValueDictionary()
+        #: What each product's kernel computes beside the product.
+        self.merged: list[str] = []
         #: Traces of the operations that the block has recorded.
         self.traces: dict[Shape, Trace] = {}
         self._device = tracer.device
@@ -244,8 +251,9 @@ class Graph(OfBlock):
     def uses(self, storage: Storage) -> bool:
         """Whether a replay of the operations so far reads or writes ``storage``."""
         captured = self._captured
+        readers: list[Any] = [*self.traces.values(), *self.products.values()]
         return (captured is not None and storage.buffer.id in captured.ids) or any(
-            trace.reads(storage) for trace in self.traces.values()
+            reader.reads(storage) for reader in readers
         )
 
     def is_own(self, node: Node) -> bool:

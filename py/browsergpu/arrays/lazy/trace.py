@@ -8,14 +8,15 @@ values get no memory.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable, Sequence
 from typing import Any
 from weakref import WeakValueDictionary
 
-from browsergpu.arrays.lazy import fusion
+from browsergpu.arrays.lazy import fusion, settling
 from browsergpu.arrays.lazy.element_reads import ElementReads
 from browsergpu.arrays.lazy.extract import pruned
 from browsergpu.arrays.lazy.node import Node, PermanentStorage, stored
+from browsergpu.arrays.lazy.products import Kernel, Product
 from browsergpu.core import blocks
 from browsergpu.core.blocks import Block
 from browsergpu.core.checks import product
@@ -60,6 +61,7 @@ class Trace(Shown):
         "code",
         "free_below",
         "held",
+        "is_optimized",
         "leaves",
         "nodes",
         "shape",
@@ -81,6 +83,8 @@ class Trace(Shown):
         graph = tracer.captured
         #: The block of ``capture()`` whose replays compute the values.
         self.block = graph.block if graph is not None and graph.is_here else None
+        #: Whether it may read products that are not dispatched yet, and merges equal values.
+        self.is_optimized = self.block is not None and graph.optimize
         # During a capture, each operation must look its trace up.
         self._room = MOST_ENTRIES - 2 if graph is None else -1
         #: With at most this many entries, an operation on values of this trace fits without further
@@ -104,14 +108,41 @@ class Trace(Shown):
         return place
 
     def _leaf(self, node: Node, entry: int) -> int:
-        storage = node.in_memory().storage
+        if node.trace is not None and not self._waits_for(node, entry):
+            node.in_memory()
         place = len(self.code)
         self.code.append(entry)
         self.leaves[place] = node
-        self.held += storage.buffer.capacity
+        self.held += node.storage.buffer.capacity
         if self.held > MOST_HELD:
             self.free_below = -1  # has_room() checks whether others hold the arrays
         return place
+
+    def _waits_for(self, node: Node, entry: int) -> bool:
+        """Whether an array can be a product that is dispatched when the trace is settled."""
+        product = node.trace
+        return (
+            self.is_optimized
+            and isinstance(product, Product)
+            and product.block is self.block
+            and node.shape == self.shape
+            and not is_loaded(entry)
+        )
+
+    def settle(self, *places: int) -> None:
+        """Dispatch the products that the values at ``places`` depend on.
+
+        Afterwards the arrays that these values read are in memory. Raises OutOfMemory if there is
+        none for temporaries.
+        """
+        if self.is_optimized:
+            settling.settle(self, places)
+
+    def take(self, place: int, node: Node) -> None:
+        """Replace the value at ``place`` by an array in memory."""
+        self.code[place] = leaf(node.kind)
+        self.leaves[place] = node
+        self._read[node] = place
 
     def number(self, kind: ElementType, words: tuple[int, ...]) -> int:
         """Append a number and return its place."""
@@ -300,6 +331,7 @@ class Trace(Shown):
         kernels, n = self.tracer.kernels, product(self.shape)
         try:
             while True:
+                self.settle(*[node.place for node in self.nodes if node.is_held])
                 nodes, count = self.nodes, len(self.nodes)
                 # Most values have one array, so its reference is checked without a call.
                 for node in [
@@ -366,11 +398,47 @@ class Tracer(Shown):
         graph = self.captured
         return graph.traces if graph is not None and graph.is_here else self._traces
 
-    def all_traces(self) -> list[Trace]:
-        """Return the traces of all tasks."""
+    def all_traces(self) -> list[Any]:
+        """Return the traces of all tasks, and the products that are not dispatched."""
         graph = self.captured
-        own = [] if graph is None else graph.traces.values()
+        own = [] if graph is None else [*graph.traces.values(), *graph.products.values()]
         return [*self._traces.values(), *own]
+
+    @property
+    def optimized(self) -> Any:
+        """The graph that the current task captures with deferred products, or None."""
+        graph = self.captured
+        return graph if graph is not None and graph.is_here and graph.optimize else None
+
+    def deferred(
+        self, graph: Any, node: Node, kernel: Kernel, operands: Sequence[Node], *key: Hashable
+    ) -> Node:
+        """Record a product into memory, which is dispatched when needed. Return its value.
+
+        An equal product that waits has the same value.
+
+        Parameters
+        ----------
+        graph
+            :attr:`optimized`.
+        node
+            The result: memory without contents.
+        kernel
+            How to dispatch the product.
+        operands
+            Values in memory that the product reads.
+        key
+            Tells products of the same operands apart.
+        """
+        whole = (kernel.op, *map(id, operands), *key)
+        known = graph.products.get(whole)
+        waiting = None if known is None else known.node
+        if waiting is not None:
+            return waiting  # type: ignore[no-any-return]
+        node.trace = graph.products[whole] = Product(
+            graph, node, kernel, dict(enumerate(operands)), whole
+        )
+        return node
 
     def forget(self, trace: Trace) -> None:
         """Drop a trace that has nothing left to compute."""
@@ -416,6 +484,11 @@ class Tracer(Shown):
         """Compute all held values that the current task has recorded in or outside its block."""
         for trace in list(self.traces.values()):
             trace.evaluate()
+        graph = self.optimized
+        if graph is not None:
+            for product in list(graph.products.values()):
+                if product.is_read:
+                    product.evaluate()
 
 
 def is_recorded_here(node: Node) -> bool:

@@ -29,6 +29,10 @@ def of_node(node: Node) -> Values:
     trace = node.trace
     if trace is None:
         return Values(node.shape, (leaf(node.kind),), {0: node}, {}, 0)
+    if trace.is_optimized:
+        trace.settle(node.place)
+        if node.trace is None:  # the kernel of a product has computed it
+            return of_node(node)
     return Values(node.shape, trace.code, trace.leaves, trace.words, node.place)
 
 

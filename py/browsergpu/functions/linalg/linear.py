@@ -22,8 +22,9 @@ from browsergpu.core.element_types import COMPLEX64, FLOAT16, FLOAT32, INT8, pro
 from browsergpu.core.enums import Precision
 from browsergpu.core.errors import InvalidArgument
 from browsergpu.functions import creation, elementwise, manipulation, operands
+from browsergpu.functions.linalg.products import multiplied
 from browsergpu.functions.statistics import sum as total
-from browsergpu.tensors import matmul as products
+from browsergpu.tensors.matmul import planned
 
 
 def adjoint(x: Array) -> Array:
@@ -119,15 +120,13 @@ def matmul(x1: Array, x2: Array, /, *, precision: str = "highest") -> Array:
 
 
 def _matmul_floats(op: str, x1: Array, x2: Array, precision: Precision) -> Array:
-    a, b = (reduce.memory_view(x.node.in_memory()) for x in (x1, x2))
-    plan, left, right = products.planned(op, a, b)
-    if product(plan.shape) == 0 or x1.shape[-1] == 0:
-        return x1.like(apply.full_node(x1.tracer, plan.shape, x1.node.kind, 0))
-    result = reduce.room(x1.device, op, x1.node.kind, plan.shape)
-    products.multiply(
-        x1.device, op, plan, left, right, reduce.memory_view(result), precision=precision
-    )
-    return x1.like(result)
+    a, b = (x.node.in_memory() for x in (x1, x2))
+    ready = planned(op, reduce.memory_view(a), reduce.memory_view(b))
+    shape = ready[0].shape
+    if product(shape) == 0 or x1.shape[-1] == 0:
+        return x1.like(apply.full_node(x1.tracer, shape, x1.node.kind, 0))
+    made = reduce.room(x1.device, op, x1.node.kind, shape)
+    return x1.like(multiplied(x1.tracer, op, a, b, made, ready, precision=precision))
 
 
 def _matmul_integers(op: str, x1: Array, x2: Array) -> Array:

@@ -11,6 +11,7 @@ from browsergpu.arrays.autograd.nodes import Like
 from browsergpu.arrays.autograd.precision import narrowed
 from browsergpu.arrays.autograd.rules import composed, constant, differentiable
 from browsergpu.arrays.autograd.variable import plain
+from browsergpu.arrays.reduce import memory_view
 from browsergpu.core import checks
 from browsergpu.core.checks import product
 from browsergpu.core.element_types import DEFAULTS, INT32
@@ -18,11 +19,12 @@ from browsergpu.core.errors import InvalidArgument
 from browsergpu.functions import creation, data_types, elementwise, manipulation, statistics
 from browsergpu.functions.linalg import norms
 from browsergpu.functions.linalg.linear import matmul
+from browsergpu.functions.linalg.products import multiplied
 from browsergpu.functions.nn import inputs
 from browsergpu.functions.operands import array
 from browsergpu.functions.parts import added_at
-from browsergpu.tensors import matmul as products
 from browsergpu.tensors import nn
+from browsergpu.tensors.matmul import planned
 
 
 def _linear_weight_gradient(g: Array, input: Array) -> Any:
@@ -96,11 +98,10 @@ def linear(input: Array, weight: Array, bias: Array | None = None) -> Array:
         zeros = creation.zeros_like(made)
         return zeros if b is None else zeros + b
     rows = x.reshape((product(x.shape[:-1]), x.shape[-1]))
-    added = None if b is None else apply.packed(b)
-    plan, left, right = products.planned(op, inputs.memory(rows), inputs.memory(w), flip_b=True)
-    target = inputs.memory(made.reshape((rows.shape[0], w.shape[0])))
-    products.multiply(x.device, op, plan, left, right, target, inputs.memory_of(added))
-    return made
+    left, right = rows.node.in_memory(), w.node.in_memory()
+    added = None if b is None else apply.packed(b).node
+    ready = planned(op, memory_view(left), memory_view(right), flip_b=True)
+    return x.like(multiplied(x.tracer, op, left, right, made.node, ready, added, flip_b=True))
 
 
 @composed("weight")

@@ -202,6 +202,12 @@ def name_of(entry: int) -> str:
     return "load" if what >= _LOAD else ""
 
 
+def overload_at(entry: int) -> Overload | None:
+    """Return the overload of an entry, or None if the entry is no operation."""
+    what = entry & _KIND
+    return numbered(what - FIRST_OVERLOAD) if what >= FIRST_OVERLOAD else None
+
+
 def computed_floats(code: Sequence[int], place: int) -> Floats | None:
     """Return the layout of the floats of a computed value.
 

@@ -14,6 +14,8 @@ BIAS, RESIDUAL = 1, 2  # bits of ``added`` for the operands that exist
 A_HALVES, B_HALVES, BIAS_HALVES, RESIDUAL_HALVES = 4, 8, 16, 32
 # Bits of gemm_thin: the larger operand (the matrix) and the vectors are float16.
 THIN_MATRIX_HALVES, THIN_VECTOR_HALVES = 8, 16
+# The factor of the activation's code in gemm_thin's ``added``.
+_THIN_ACTIVATION = 256
 #: Activations of a product and their codes.
 ACTIVATIONS: Mapping[str | None, int] = {None: 0, "relu": 1, "gelu": 2, "silu": 3, "gelu_erf": 4}
 
@@ -244,13 +246,13 @@ class Product:
         # One more dispatch takes as long as about 32 steps of a thread.
         shortest = 32 * variant.threads // variant.traits["lanes"]
         chunk, pieces = self._cut(groups * self.count, shortest, _PLENTY, 1)
-        summed = pieces > 1 or activation is not None  # only gemm_sum applies activations
-        if summed:
+        if pieces > 1:
             c_row, c_batch, alpha, beta, own = self.n, self.m * self.n, 1.0, 0.0, 0
         else:
             c_row, c_batch, alpha, beta = self.c_row, self.c_batch, self.alpha, self.beta
             own = (added & BIAS and (1 if few_rows else 2)) + 2 * (added & RESIDUAL)
             own |= 2 * (added & (BIAS_HALVES | RESIDUAL_HALVES))
+            own |= _THIN_ACTIVATION * ACTIVATIONS[activation]
         matrix, the_others = (B_HALVES, A_HALVES) if few_rows else (A_HALVES, B_HALVES)
         own |= THIN_MATRIX_HALVES if added & matrix else 0
         own |= THIN_VECTOR_HALVES if added & the_others else 0
@@ -266,7 +268,7 @@ class Product:
             (((groups, pieces, self.count), fields),),
             few_rows,
             True,
-            **self._summed(pieces, summed, added, activation),
+            **self._summed(pieces, pieces > 1, added, activation),
         )
 
     def _cut(self, groups: int, shortest: int, enough: int, depth: int) -> tuple[int, int]:

@@ -1,0 +1,145 @@
+"""Matrix products and convolutions that a captured block records and dispatches when needed.
+
+The elementwise operations on the result are not known before. Their kernel is saved if the kernel
+of the product computes them: ``settling.py`` looks for them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping
+from contextlib import nullcontext
+from dataclasses import dataclass
+from typing import Any, ClassVar
+from weakref import ref
+
+from browsergpu.arrays.lazy.node import Node
+from browsergpu.core import blocks
+from browsergpu.core.showing import Shown
+from browsergpu.tensors.device_array import Storage
+
+
+@dataclass(frozen=True, slots=True)
+class Epilogue:
+    """What the kernel of a product computes: activation(factor · product + bias) + residual.
+
+    Attributes
+    ----------
+    factor
+        A number.
+    bias
+        A value in memory with one element for each column or channel.
+    activation
+        One of ``ACTIVATIONS`` of the matrix products.
+    residual
+        A value in memory of the result's shape.
+    """
+
+    factor: float = 1.0
+    bias: Node | None = None
+    activation: str | None = None
+    residual: Node | None = None
+
+
+Launch = Callable[[Storage, Epilogue], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """How to dispatch a product.
+
+    Attributes
+    ----------
+    op
+        The name of the function.
+    launch
+        Dispatches the kernel into some memory, with an epilogue.
+    axis
+        The axis of the columns or channels, or None if there are none.
+    parts
+        The fields of Epilogue that the kernel supports.
+    """
+
+    op: str
+    launch: Launch
+    axis: int | None
+    parts: frozenset[str]
+
+
+class Product(Shown):
+    """The trace of a product that has been recorded and not dispatched.
+
+    Its node has memory from the start, without contents. A write to an operand's memory dispatches
+    the product first, as it evaluates traces.
+    """
+
+    __slots__ = ("__weakref__", "_node", "block", "graph", "kernel", "key", "leaves")
+
+    # No operation fits in this trace.
+    code: ClassVar[tuple[int, ...]] = ()
+    free_below: ClassVar[int] = -1
+    is_optimized: ClassVar[bool] = True
+
+    def __init__(
+        self, graph: Any, node: Node, kernel: Kernel, operands: Mapping[int, Node], key: Hashable
+    ) -> None:
+        self.graph = graph
+        self.block = graph.block
+        self.kernel = kernel
+        self.leaves = operands
+        self.key = key
+        self._node = ref(node)
+
+    def _facts(self) -> str:
+        return f"of {self.kernel.op}"
+
+    @property
+    def is_here(self) -> bool:
+        """Whether operations that are recorded now may be computed with the product."""
+        return self.block is blocks.here()
+
+    @property
+    def node(self) -> Node | None:
+        """The result, or None if nothing reads it any more."""
+        return self._node()
+
+    @property
+    def is_read(self) -> bool:
+        """Whether an array holds the result."""
+        node = self._node()
+        return node is not None and node.is_held
+
+    def reduces(self, place: int) -> bool:
+        """Return False: no reduction can compute the value."""
+        return False
+
+    def reads(self, storage: Storage) -> bool:
+        """Whether the product depends on ``storage``."""
+        return any(node.storage is storage for node in self.leaves.values())
+
+    def settle(self, *places: int) -> None:
+        """Dispatch the product alone."""
+        self.evaluate()
+
+    def evaluate(self) -> None:
+        """Dispatch the product alone. Raises OutOfMemory if there is none for temporaries."""
+        node = self._node()
+        if node is not None and node.trace is self:
+            self.compute(node, node, Epilogue(), ())
+
+    def compute(
+        self, node: Node, result: Node, epilogue: Epilogue, merged: tuple[str, ...]
+    ) -> None:
+        """Dispatch the product of ``node`` with an epilogue, whose value is ``result``.
+
+        ``merged`` names the operations of the epilogue.
+        """
+        with nullcontext() if self.is_here else blocks.within(self.block):
+            self.kernel.launch(node.storage, epilogue)
+        self.graph.products.pop(self.key, None)
+        if merged:
+            self.graph.merged.append(f"{self.kernel.op} with {', '.join(merged)}")
+        if result is not node:
+            storage = node.storage
+            result.put(storage)
+            storage.left_by(node)
+        result.trace = None

@@ -1,0 +1,162 @@
+"""Settle a trace: dispatch the products that it reads, with the operations that follow them.
+
+The kernel of a product computes a chain of elementwise operations, if each value before the last is
+read once and no array holds it. The last value then is an array in memory for the trace.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from math import isfinite
+from struct import pack, unpack
+from typing import Any
+
+from browsergpu.arrays.lazy.node import Node
+from browsergpu.arrays.lazy.products import Epilogue, Product
+from browsergpu.core.shapes import Shape
+from browsergpu.kernels.fused.source import (
+    is_leaf,
+    is_loaded,
+    is_number,
+    name_of,
+    needed,
+    operands_of,
+    overload_at,
+    with_operands,
+)
+
+#: Elementwise operations that are activations of a product, by their names there.
+_ACTIVATIONS = {"relu": "relu", "gelu": "gelu_erf", "gelu_tanh": "gelu", "silu": "silu"}
+
+
+def settle(trace: Any, places: Sequence[int]) -> None:
+    """Dispatch the products that the values at ``places`` of a trace depend on.
+
+    Afterwards all arrays that these values read are in memory. Raises OutOfMemory if there is no
+    memory for temporaries. The remaining products then stay as they are.
+    """
+    wanted = {node.place for node in trace.nodes if node.trace is trace and node.is_held}
+    wanted.update(places)
+    trace.code = _shared(trace.code, trace.words, wanted)
+    reading = [(at, place) for place in needed(trace.code, [*wanted])
+               for at in operands_of(trace.code[place])]  # fmt: skip
+    counts = Counter(at for at, _ in reading)
+    readers = dict(reading)
+    for place in needed(trace.code, places):
+        node = trace.leaves.get(place)
+        if node is None or not isinstance(node.trace, Product):
+            continue
+        if node.is_held:
+            node.in_memory()
+            continue
+        end, epilogue, merged = _chain(trace, node, place, counts, readers, wanted)
+        if end == place:
+            node.in_memory()
+            continue
+        result = next((one for one in trace.nodes if one.place == end), None)
+        if result is None:
+            result = Node(node.kind, trace.shape)
+        node.trace.compute(node, result, epilogue, merged)
+        if result in trace.nodes:
+            trace.nodes.remove(result)
+        del trace.leaves[place]
+        trace.take(end, result)
+
+
+def _shared(
+    code: Sequence[int], words: Mapping[int, tuple[int, ...]], wanted: set[int]
+) -> list[int]:
+    """Return a trace whose entries read the first of equal values. Entries keep their places."""
+    first: dict[Any, int] = {}
+    same: list[int] = []
+    found: list[int] = []
+    for place, entry in enumerate(code):
+        own = with_operands(entry, [same[at] for at in operands_of(entry)])
+        found.append(own)
+        # Arrays differ, and a wanted value has memory of its own.
+        if is_leaf(entry) or place in wanted:
+            same.append(place)
+        else:
+            same.append(first.setdefault((own, words.get(place)), place))
+    return found
+
+
+def _chain(
+    trace: Any,
+    node: Node,
+    place: int,
+    counts: Mapping[int, int],
+    readers: Mapping[int, int],
+    wanted: set[int],
+) -> tuple[int, Epilogue, tuple[str, ...]]:
+    """Return the last value that a product's kernel computes, its epilogue and its operations."""
+    kernel = node.trace.kernel
+    epilogue, names = Epilogue(), []
+    while place not in wanted and counts.get(place) == 1:
+        reader = readers[place]
+        found = _extended(trace, node, place, reader, epilogue)
+        if found is None or found[0] not in kernel.parts:
+            break
+        epilogue = found[1]
+        names.append(name_of(trace.code[reader]))
+        place = reader
+    return place, epilogue, tuple(names)
+
+
+def _extended(
+    trace: Any, node: Node, place: int, reader: int, epilogue: Epilogue
+) -> tuple[str, Epilogue] | None:
+    """Return the part of an epilogue that computes an operation too, and that epilogue.
+
+    Returns None if there is none. ``reader`` is the operation, which reads the value at ``place``.
+    """
+    entry = trace.code[reader]
+    overload = overload_at(entry)
+    if overload is None or overload.custom is not None:
+        return None
+    if overload.result is not node.kind or any(kind is not node.kind for kind in overload.given):
+        return None
+    name = overload.operation.name
+    has_activation = epilogue.activation is not None or epilogue.residual is not None
+    if name in _ACTIVATIONS:
+        if has_activation:
+            return None
+        return "activation", replace(epilogue, activation=_ACTIVATIONS[name])
+    if name not in ("add", "multiply", "maximum"):
+        return None
+    other = next(at for at in operands_of(entry) if at != place)
+    if is_number(trace.code[other]):
+        number = _number(trace.words[other])
+        if name == "maximum" and number == 0 and not has_activation:
+            return "activation", replace(epilogue, activation="relu")
+        # A factor of 0 would leave NaN and infinities out.
+        if name == "multiply" and epilogue == Epilogue() and number and isfinite(number):
+            return "factor", replace(epilogue, factor=number)
+        return None
+    array = trace.leaves.get(other)
+    if array is None or name != "add" or is_loaded(trace.code[other]) or array.trace is not None:
+        return None
+    if array.strides is not None or array.offset:  # packing takes a kernel
+        return None
+    if not has_activation and epilogue.bias is None and _is_along(array.shape, node):
+        return "bias", replace(epilogue, bias=array)
+    if epilogue.residual is None and array.shape == node.shape:
+        return "residual", replace(epilogue, residual=array)
+    return None
+
+
+def _is_along(shape: Shape, node: Node) -> bool:
+    """Whether an array of a shape has one element for each column or channel of a product."""
+    axis = node.trace.kernel.axis
+    if axis is None:
+        return False
+    whole = (1,) * (len(node.shape) - len(shape)) + shape
+    return all(extent == (node.shape[axis] if at == axis else 1) for at, extent in enumerate(whole))
+
+
+def _number(words: tuple[int, ...]) -> float:
+    """Return a float from its word."""
+    number: float = unpack("<f", pack("<I", words[0]))[0]
+    return number

@@ -1,0 +1,98 @@
+"""Matrix products of values in memory, which captured blocks record and dispatch when needed."""
+
+from __future__ import annotations
+
+from browsergpu.arrays.lazy.node import Node
+from browsergpu.arrays.lazy.products import Epilogue, Kernel
+from browsergpu.arrays.lazy.trace import Tracer
+from browsergpu.arrays.reduce import memory_view
+from browsergpu.core.element_types import FLOAT16, ElementType
+from browsergpu.core.enums import Precision
+from browsergpu.tensors.device_array import Storage
+from browsergpu.tensors.matmul import MatmulPlan, multiply, planned
+from browsergpu.tensors.view import View
+
+#: A planned product and its operands.
+Ready = tuple[MatmulPlan, View, View]
+#: The parts of an epilogue that the kernels compute, with and without a bias of the product.
+_PARTS = frozenset(("factor", "bias", "activation", "residual"))
+_BIASED_PARTS = frozenset(("activation", "residual"))
+
+
+def multiplied(
+    tracer: Tracer,
+    op: str,
+    a: Node,
+    b: Node,
+    made: Node,
+    ready: Ready,
+    bias: Node | None = None,
+    *,
+    flip_b: bool = False,
+    precision: Precision = Precision.HIGHEST,
+) -> Node:
+    """Compute a b + bias as ``numpy.matmul``, for a nonempty result.
+
+    Parameters
+    ----------
+    tracer, op
+        The arrays' tracer, and the name of the function.
+    a, b
+        The operands in memory.
+    made
+        Memory for the result, of its type. The shape may split the rows of the product.
+    ready
+        What :func:`planned` returns for the operands.
+    bias
+        One number for each column of b.
+    flip_b
+        Whether b is transposed.
+    precision
+        The precision of float32 products without a bias.
+
+    Returns
+    -------
+    Node
+        ``made``, or an equal product's result.
+    """
+    graph, kind = tracer.optimized, made.kind
+    if graph is None:
+        _launch(tracer, op, ready, kind, made.storage, bias, precision, Epilogue())
+        return made
+
+    def launch(target: Storage, epilogue: Epilogue) -> None:
+        # It must not keep the result alive. The operands may have moved.
+        left, right = memory_view(a), memory_view(b)
+        now = planned(op, left, right, flip_b=flip_b, factor=epilogue.factor)
+        _launch(tracer, op, now, kind, target, bias, precision, epilogue)
+
+    parts = _PARTS if bias is None else _BIASED_PARTS
+    if precision is not Precision.HIGHEST:  # its kernels have no epilogue
+        parts = frozenset()
+    elif kind is FLOAT16 and ready[0].of_halves is None:  # float32 kernels take float32 arrays
+        parts -= {"bias", "residual"}
+    axis = len(made.shape) - 1 if len(b.shape) > 1 else None
+    operands = (a, b) if bias is None else (a, b, bias)
+    kernel = Kernel(op, launch, axis, parts)
+    return tracer.deferred(graph, made, kernel, operands, kind, flip_b, precision)
+
+
+def _launch(
+    tracer: Tracer,
+    op: str,
+    ready: Ready,
+    kind: ElementType,
+    target: Storage,
+    bias: Node | None,
+    precision: Precision,
+    epilogue: Epilogue,
+) -> None:
+    plan, left, right = ready
+    assert kind.dtype is not None
+    added = epilogue.bias if bias is None else bias
+    residual = epilogue.residual
+    multiply(
+        tracer.device, op, plan, left, right, View(target.buffer, plan.shape, kind.dtype),
+        None if added is None else memory_view(added), epilogue.activation,
+        None if residual is None else memory_view(residual), precision,
+    )  # fmt: skip
