@@ -69,11 +69,16 @@ class Array(Value, Methods):
     def shape(self, shape: Any) -> None:
         graphs = self.tracer.device.graphs
         if graphs is not None and graphs.open is not None:
-            raise Unsupported("shape", "cannot be set in a captured block. Use reshape.")
+            raise Unsupported(
+                "shape",
+                "the shape of an array cannot be set in a block of capture(). Use reshape().",
+            )
         self.node.in_memory()
         found = strided.reshaped("shape", self, shape, copy=None)
         if found.node.storage is not self.node.storage:
-            raise InvalidArgument("shape", "shape", shape, "one that needs no copy", "Use reshape.")
+            raise InvalidArgument(
+                "shape", "shape", shape, "a shape that needs no copy", "Use reshape()."
+            )
         take_node(self, NODE.__get__(alias(self, found)))
 
     @property
@@ -214,7 +219,9 @@ class Array(Value, Methods):
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         if copy is False:
-            raise ValueError("an array on the GPU cannot be a NumPy array without a copy")
+            raise ValueError(
+                "__array__: copy must be True or None, got False. GPU memory must be copied."
+            )
         array = self.numpy()
         if dtype is not None:
             array = array.astype(dtype, copy=False)
@@ -236,7 +243,7 @@ class Array(Value, Methods):
 
     def __index__(self) -> int:
         if self.node.kind.kind not in "iu":
-            raise TypeError(f"only whole numbers are indices, not {self.dtype}")
+            raise TypeError(f"only integer arrays can be an index, got {self.dtype}")
         return int(readback.item("index", self))
 
     def __len__(self) -> int:
@@ -272,7 +279,9 @@ class Array(Value, Methods):
 
     def __round__(self, digits: int | None = None) -> Any:
         if self.shape:
-            raise TypeError("round() of an array with axes; browsergpu.round rounds its elements")
+            raise TypeError(
+                "round() of an array with axes. Use browsergpu.round() for its elements."
+            )
         return round(readback.item("round", self), digits)
 
     # -- indexing, casts and views -----------------------------------------------------------------
@@ -345,7 +354,7 @@ class Array(Value, Methods):
         if dtype is None:
             return alias(self, strided.retyped(self, node.kind))
         if isinstance(dtype, type) and issubclass(dtype, np.ndarray | Array):
-            expected = "a dtype, as arrays on the GPU have no subclasses"
+            expected = "a dtype, because GPU arrays have no subclasses"
             raise InvalidType("view", "dtype", dtype, expected, "Use x.numpy().view().")
         if ABOVE.numpy_protocols.is_numpys_alone(dtype):
             return ABOVE.numpy_protocols.viewed_on_host(self, dtype)  # type: ignore[no-any-return]
@@ -538,7 +547,9 @@ class Array(Value, Methods):
             The array itself on its own device, else a copy. The copy waits for the GPU.
         """
         if stream is not None:
-            raise InvalidArgument("to_device", "stream", stream, "None, as WebGPU has no streams")
+            raise InvalidArgument(
+                "to_device", "stream", stream, "None, because WebGPU has no streams"
+            )
         found = device_of("to_device", device)
         if found is self.device:
             return self

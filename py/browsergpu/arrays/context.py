@@ -89,8 +89,8 @@ async def init_async(**options: Any) -> Device:
     for name in options:
         found, wanted = getattr(tracer.device.config, name), getattr(config, name)
         if found != wanted:
-            advice = "browsergpu.use(await Device.request(...)) opens another device."
-            expected = f"{found!r}, as the GPU was opened with"
+            advice = "Open another device with browsergpu.use(await Device.request(...))."
+            expected = f"{found!r}, the value with which the GPU was opened"
             raise InvalidArgument(op, name, wanted, expected, advice)
     return tracer.device
 
@@ -109,7 +109,7 @@ async def recover_async() -> Device:
     """Open the GPU again: :func:`recover` for callers that cannot block."""
     op, tracer = "recover", open_tracer()
     if tracer is None:
-        raise NotInitialized(op, "no GPU is open for arrays; init() opens one")
+        raise NotInitialized(op, "no GPU is open for arrays. Call init() first.")
     turn = await _opening.turn()
     try:
         old = (open_tracer() or tracer).device  # another task may have opened it
@@ -234,5 +234,5 @@ def current(device: Any = None) -> Tracer:
     if tracer is not None:
         return tracer
     if not platform.can_block():
-        raise NotInitialized("array", "await browsergpu.init_async() opens the GPU first")
+        raise NotInitialized("array", "no GPU is open. Call await browsergpu.init_async() first.")
     return in_others_turn(lambda: tracer_of(init()))

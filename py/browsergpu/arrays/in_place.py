@@ -63,7 +63,7 @@ def in_place(op: str, x: V, other: Any) -> V:
         return found  # type: ignore[no-any-return]
     if found.node.kind is not x.node.kind:
         if not is_same_kind(found.node.kind, x.node.kind):
-            expected = f"of a dtype that leaves {x.node.kind.name}"
+            expected = f"an operand whose result is {x.node.kind.name}"
             raise InvalidType(op, "other", found, expected)
         found = cast_to(op, found, x.node.kind)
     if found.node.shape != x.node.shape:

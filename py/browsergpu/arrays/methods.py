@@ -48,7 +48,7 @@ class Methods(Shown):
             expected = f"a NumPy array of shape {own.shape} and dtype {own.dtype.name}"
             raise InvalidArgument("set", "arr", arr, expected)
         if stream is not None and not hasattr(stream, "wait_event"):
-            raise InvalidArgument("set", "stream", stream, "one of browsergpu.cuda.Stream, or None")
+            raise InvalidArgument("set", "stream", stream, "a browsergpu.cuda.Stream or None")
         self._assign(arr)
 
     def all(
@@ -131,7 +131,7 @@ class Methods(Shown):
         if not descending:
             return self._numpys(np.argsort, axis, kind, order, stable=stable)
         if axis is None or kind is not None or order is not None:
-            expected = "False beside kind, order and an axis of None"
+            expected = "False if kind or order is given, or axis is None"
             raise InvalidArgument("argsort", "descending", descending, expected)
         return self._called("argsort", axis=axis, descending=True)
 

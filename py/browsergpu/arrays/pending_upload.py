@@ -63,7 +63,7 @@ def pending_upload(tracer: Tracer, data: np.ndarray) -> Node:
     """Return a node for a value on the host. ``data`` must not change any more."""
     kind = of_numpy(data.dtype)
     if kind is None or kind.numpy != data.dtype:
-        raise InvalidType("arriving", "data", data.dtype, "a dtype of the GPU's")
+        raise InvalidType("arriving", "data", data.dtype, "a dtype of GPU arrays")
     node = Node(kind, data.shape)
     node.trace = PendingUpload(tracer, node, data)
     return node

@@ -77,12 +77,16 @@ def dlpack(
 ) -> Any:
     """Return a DLPack capsule that NumPy makes from a copy on the host. Waits for the GPU."""
     if stream is not None:
-        raise InvalidArgument("__dlpack__", "stream", stream, "None, as it is for the host")
+        raise InvalidArgument(
+            "__dlpack__", "stream", stream, "None, because the data is copied to the host"
+        )
     if dl_device is not None and (not isinstance(dl_device, tuple) or dl_device != HOST):
         got = shown(dl_device)
         raise BufferError(f"__dlpack__: dl_device must be {HOST}, the host, or None, got {got}.")
     if copy is False:
-        raise BufferError("__dlpack__: copy is False, but the GPU's memory must be copied")
+        raise BufferError(
+            "__dlpack__: copy must be True or None, got False. GPU memory must be copied."
+        )
     return numpy(x).__dlpack__(max_version=max_version, copy=copy)
 
 

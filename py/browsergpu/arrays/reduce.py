@@ -41,8 +41,8 @@ def memory_view(node: Node) -> View:
     Raises InvalidType for a type that the functions of Views do not support.
     """
     if node.kind.dtype is None:
-        expected = "a dtype that the kernel knows"
-        advice = "Cast it with .astype('int32') or another dtype of 32 bits."
+        expected = "a dtype that the kernel supports"
+        advice = "Cast it with .astype('int32') or another 32-bit dtype."
         raise InvalidType("kernel", "dtype", node.kind.numpy, expected, advice)
     return View(node.storage.buffer, node.shape, node.kind.dtype, node.strides, node.offset)
 

@@ -71,7 +71,9 @@ class TracedNumber:
         return graph.number((self._key, kind), self._compute, like, kind)
 
     def __array__(self, *args: Any, **options: Any) -> NoReturn:
-        raise TypeError("a number in a compiled function is no NumPy array; use float(x)")
+        raise TypeError(
+            "a number in a compiled function cannot become a NumPy array. Use float(x)."
+        )
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.fixed(), name)

@@ -27,7 +27,7 @@ def element_type(op: str, dtype: Any) -> ElementType:
     given = checks.numpy_dtype(op, "dtype", dtype)
     found = of_numpy(given)
     if found is None:
-        raise InvalidType(op, "dtype", given, "bool, whole numbers, floats or complex numbers")
+        raise InvalidType(op, "dtype", given, "bool, integers, floats or complex numbers")
     check_x64(op, "dtype", given)
     return found
 
@@ -62,7 +62,7 @@ def fitted(data: np.ndarray, kind: ElementType | None = None) -> tuple[np.ndarra
     op = "asarray"
     own = of_numpy(data.dtype)
     if own is None:
-        raise InvalidType(op, "data", data.dtype, "bool, whole numbers, floats or complex numbers")
+        raise InvalidType(op, "data", data.dtype, "bool, integers, floats or complex numbers")
     target = own if kind is None else kind
     if data.dtype.kind in "iu" and target.kind in "iu" and data.size:
         bounds = np.iinfo(target.numpy)

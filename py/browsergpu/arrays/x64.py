@@ -67,15 +67,15 @@ def check_x64(op: str, argument: str, dtype: np.dtype[Any]) -> None:
         return
     if _mode == "raise":
         expected = (
-            f"{found.name}, as the GPU has no floats of 64 bits and set_x64('raise') refuses them"
+            f"{found.name}, because the GPU has no 64-bit floats and set_x64('raise') refuses them"
         )
         advice = "" if argument == "dtype" else f"Cast it with .astype('{found.name}')."
         raise InvalidType(op, argument, dtype, expected, advice)
     if dtype.name not in _told:
         _told.add(dtype.name)
         warnings.warn(
-            f"the GPU has no {dtype.name}; browsergpu takes {found.name} for it "
-            "(browsergpu.set_x64 chooses)",
+            f"the GPU has no {dtype.name}, so browsergpu uses {found.name} (see "
+            "browsergpu.set_x64)",
             stacklevel=frames_of_the_package(),
         )
 
@@ -101,7 +101,7 @@ def overflowed(op: str, value: Any, kind: ElementType) -> None:
     if told not in _told:
         _told.add(told)
         warnings.warn(
-            f"{value} overflows {kind.name} and becomes infinite (browsergpu.set_x64 chooses)",
+            f"{value} overflows {kind.name} and becomes infinite (see browsergpu.set_x64)",
             RuntimeWarning,
             stacklevel=frames_of_the_package(),
         )

@@ -59,7 +59,11 @@ def set_grad(x: Array, value: Any) -> None:
 def backward(x: Array, gradient: Any, retain_graph: bool, create_graph: bool) -> None:
     """Add the gradients of the leaves that an array depends on to their ``grad``."""
     if type(x) not in TRACKED:
-        raise NotDifferentiable("backward", "nothing that it was computed from requires a gradient")
+        raise NotDifferentiable(
+            "backward",
+            "the array was computed from no array that requires a gradient. Call "
+            "requires_grad_() on the inputs first.",
+        )
     run_backward(
         [(x.source, seed("backward", x, gradient))], (), accumulate=True,
         create_graph=create_graph, retain_graph=retain_graph or create_graph,

@@ -97,7 +97,7 @@ def rebind(x: Array, found: Array, op: str) -> Array:
     """
     if found.dtype != x.dtype:
         if not is_same_kind(found.node.kind, x.node.kind):
-            raise InvalidType(op, "other", found.dtype, f"of a dtype that leaves {x.dtype}")
+            raise InvalidType(op, "other", found.dtype, f"an operand whose result is {x.dtype}")
         found = data_types.astype(found, x.dtype)
     if found.shape != x.shape:
         raise InvalidArgument(

@@ -110,8 +110,8 @@ class Gradient(Shown):
         if is_grad_enabled():
             raise Unsupported(
                 _OP,
-                "gradients of gradients cannot pass a compiled function. Call grad in the compiled "
-                "function, or leave out jit.",
+                "gradients of gradients cannot pass through a compiled function. Call grad in the "
+                "compiled function, or leave out jit.",
             )
         assert node.saved
         token = node.saved["token"]

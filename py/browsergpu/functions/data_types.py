@@ -170,7 +170,7 @@ def finfo(type: Any, /) -> Any:
     """
     kind = _kind("finfo", type)
     if kind.kind not in "fc":
-        raise InvalidType("finfo", "type", kind.numpy, "a dtype of floats")
+        raise InvalidType("finfo", "type", kind.numpy, "a floating-point dtype")
     found = np.finfo(kind.numpy)
     return SimpleNamespace(
         bits=found.bits, eps=float(found.eps), max=float(found.max), min=float(found.min),
@@ -198,7 +198,7 @@ def iinfo(type: Any, /) -> Any:
     """
     kind = _kind("iinfo", type)
     if kind.kind not in "iu":
-        raise InvalidType("iinfo", "type", kind.numpy, "a dtype of whole numbers")
+        raise InvalidType("iinfo", "type", kind.numpy, "an integer dtype")
     found = np.iinfo(kind.numpy)
     return SimpleNamespace(
         bits=found.bits, max=int(found.max), min=int(found.min), dtype=kind.numpy

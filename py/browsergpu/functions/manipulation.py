@@ -563,7 +563,7 @@ def _repetitions(repeats: Any, n: int) -> np.ndarray:
     elif isinstance(repeats, int) and not isinstance(repeats, bool):
         repeats = np.asarray(repeats)
     if getattr(getattr(repeats, "dtype", None), "kind", "") not in ("i", "u"):
-        raise InvalidType(op, "repeats", repeats, "whole numbers")
+        raise InvalidType(op, "repeats", repeats, "integers")
     if repeats.shape not in ((), (1,), (n,)):
         raise InvalidArgument(op, "repeats", repeats, f"a number, or {n} of them")
     counts: np.ndarray = repeats.numpy() if isinstance(repeats, Array) else np.asarray(repeats)

@@ -399,7 +399,8 @@ def count_nonzero(x: Array, /, *, axis: Any = None, keepdims: bool = False) -> A
     elements = product([x.shape[n] for n in shapes.axes(op, "axis", axis, x.ndim)])
     if elements > most:
         told = (
-            f"int32 must count {most} elements at most, got {elements}. Count them along an axis."
+            f"at most {most} elements can be counted in int32, got {elements}. Count them "
+            "along an axis."
         )
         raise Unsupported(op, told)
     return sum(apply.cast_to("count_nonzero", x, BOOL), axis=axis, keepdims=keepdims)

@@ -70,7 +70,7 @@ class Module:
         if isinstance(value, Parameter | Module):
             kind = "_modules" if isinstance(value, Module) else "_parameters"
             if kind not in own:
-                expected = "set after super().__init__()"
+                expected = "set after the call of super().__init__()"
                 raise InvalidArgument(type(self).__name__, name, value, expected)
             self._set_attribute(kind, name, value)
             return

@@ -36,7 +36,7 @@ def unary(device: Device, op: str, function: str, x: View, y: View) -> None:
 
 def with_number(device: Device, op: str, x: View, number: int, y: View, *, reverse: bool) -> None:
     """y = x op s, or s op x where ``reverse``, of as many elements, of which there are some; y may
-    be x. x and y are floats, ``number`` the bits of s as float32; or all are whole numbers."""
+    be x. x and y are floats, ``number`` the bits of s as float32; or all are integers."""
     launch(
         device,
         op,

@@ -103,7 +103,11 @@ class BackendGroup(Shown):
             return min(alive, key=lambda b: b.device.memory.in_use)
         if not self._scores:
             raise InvalidArgument(
-                "choose", "policy", self.policy, "another one", "Call measure() first."
+                "choose",
+                "policy",
+                self.policy,
+                "a policy without measurements",
+                "Call measure() first.",
             )
         scores = dict(zip(self.backends, self._scores, strict=True))
         return max(alive, key=lambda b: scores[b])

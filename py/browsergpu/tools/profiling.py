@@ -88,7 +88,9 @@ class Profile:
         busy = self._running or any(device.recorder.is_profiled for device in self._devices)
         if busy or not self._devices:
             problem = "a profile of this device is running" if busy else "this profile has ended"
-            raise Unsupported("profile", f"{problem}; profiles do not nest, each is used once")
+            raise Unsupported(
+                "profile", f"{problem}. Profiles cannot nest, and each can be used once."
+            )
         for device in self._devices:
             device.check_open("profile")
             if device.is_lost:

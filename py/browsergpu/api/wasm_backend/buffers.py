@@ -91,7 +91,7 @@ class DeviceBuffers(ComputeBackend):
                 if device is not None:
                     device.close()
                 raise NotInitialized(
-                    "init", "the backend was closed while it was being opened. Call init() again."
+                    "init", "the backend was closed while init() opened it. Call init() again."
                 )
             if device is not None:
                 self._use(device, {})

@@ -44,7 +44,9 @@ class Variable(Array):
 
     @shape.setter
     def shape(self, _: Any) -> None:
-        raise Unsupported("shape", "an array that requires a gradient keeps it. Use reshape.")
+        raise Unsupported(
+            "shape", "the shape of an array that requires a gradient cannot be set. Use reshape()."
+        )
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -169,6 +171,6 @@ def require(x: Array, op: str, wanted: bool = True) -> Array:
             untrack(x)
     elif wanted:
         if x.node.kind.kind not in "fc":
-            raise InvalidType(op, "array", x.dtype, "floats, which alone have gradients")
+            raise InvalidType(op, "array", x.dtype, "a float or complex dtype")
         track(x, Source(Leaf(like_of(x)), 0))
     return x

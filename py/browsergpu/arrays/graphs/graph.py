@@ -106,7 +106,7 @@ class Graph(OfBlock):
             raise InvalidArgument(
                 _OP,
                 "block",
-                Description("a block while another task is in one on this device"),
+                Description("a block during another task's block on this device"),
                 "outside of other blocks",
             )
         tracer.evaluate()
@@ -563,8 +563,8 @@ class Graphs(Shown):
 def _refuse_read() -> None:
     raise Unsupported(
         "read",
-        "in a block of capture() nothing can be read, as a replay would not read it again; "
-        "read after the block, and after each replay",
+        "values cannot be read in a block of capture(), because a replay would not read them "
+        "again. Read after the block, and after each replay.",
     )
 
 

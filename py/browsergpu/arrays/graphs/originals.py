@@ -102,8 +102,8 @@ def check_apart(originals: Sequence[Original]) -> None:
         for other in originals[:number]:
             if overlap(original.node, other.node):
                 shapes = f"{other.node.shape} and {original.node.shape}"
-                told = Description(f"arrays of shapes {shapes} that share it")
-                advice = "copy() one before the block."
+                told = Description(f"arrays of shapes {shapes} that share memory")
+                advice = "Call copy() on one of them before the block."
                 raise InvalidArgument("capture", "changed arrays", told, _APART, advice)
 
 
@@ -113,6 +113,6 @@ def check_unread(nodes: Iterable[Node]) -> None:
     A replay would read the changed values.
     """
     for node in nodes:
-        told = f"an array of shape {node.shape} that shares it with an array that the block changes"
-        advice = "copy() it before the block."
+        told = f"an array of shape {node.shape} that shares memory with an array the block changes"
+        advice = "Call copy() on it before the block."
         raise InvalidArgument("capture", "changed arrays", Description(told), _APART, advice)

@@ -136,7 +136,7 @@ def check_writable(x: Value, op: str = _OP, name: str = "array") -> None:
     node: Node = NODE.__get__(x)
     if node.is_read_only:
         told = f"a read-only view of shape {node.shape}"
-        raise InvalidArgument(op, name, Description(told), "a writable array", "copy() it first.")
+        raise InvalidArgument(op, name, Description(told), "a writable array", "Call copy() first.")
 
 
 def make_exclusive(x: Value, part: Place | None, value: Node | None) -> None:

@@ -166,16 +166,16 @@ def _index_array(x: V, item: Any) -> Any:
         return None
     if isinstance(item, Value):
         if item.node.kind.kind not in "iu":
-            raise InvalidIndex(_OP, "key", item, "whole numbers")
+            raise InvalidIndex(_OP, "key", item, "integers")
         return item
     if isinstance(item, list | np.ndarray):
         array = np.asarray(item)
         if array.size == 0 and isinstance(item, list):
             array = array.astype(np.int32)
         if array.dtype.kind not in "iu":
-            raise InvalidIndex(_OP, "key", item, "whole numbers")
+            raise InvalidIndex(_OP, "key", item, "integers")
         return array
-    raise InvalidIndex(_OP, "key", item, "an integer, a slice, ..., None or whole numbers")
+    raise InvalidIndex(_OP, "key", item, "an integer, a slice, ..., None or an array of integers")
 
 
 def _basic(x: V, items: Sequence[Any]) -> V:

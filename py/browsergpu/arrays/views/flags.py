@@ -55,7 +55,7 @@ class Flags:
     def writeable(self, value: bool) -> None:
         node = self._node
         if value and node.is_read_only not in (False, LOCKED):
-            expected = "False, as the array is a view of one that cannot be written"
+            expected = "False, because the array is a view of a read-only array"
             raise InvalidArgument("flags", "writeable", value, expected)
         if node.holders > 1:  # other arrays hold the value
             node = node.in_memory().twin()

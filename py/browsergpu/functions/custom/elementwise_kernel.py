@@ -165,7 +165,7 @@ class ElementwiseKernel:
         letters = bound_letters(declared, kinds)
         for one in self._outputs:
             if isinstance(one.kind, str) and one.kind not in letters:
-                expected = "have an array for each output, as its dtype is not declared"
+                expected = "have an array for each output whose dtype is not declared"
                 raise InvalidArgument(op, "args", Description("none"), expected)
         given = None
         if has_outputs:

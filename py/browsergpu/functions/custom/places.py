@@ -118,11 +118,11 @@ def _shape(
     of_outputs = [x.shape for one, x in zip(outputs, given or (), strict=False) if not one.is_raw]
     if size is not None:
         if each or of_outputs:
-            expected = "None, as arrays that are not raw have the size"
+            expected = "None if an array is not raw, which determines the size"
             raise InvalidArgument(name, "size", size, expected)
         return (size,)
     if not each and not of_outputs:
-        expected = "given, as all arrays are raw"
+        expected = "given if all arrays are raw"
         raise InvalidArgument(name, "size", size, expected)
     try:
         shape = np.broadcast_shapes(*each, *of_outputs)

@@ -163,7 +163,7 @@ def _word(op: str, value: Any) -> bytes:
         return np.uint32(number).tobytes()
     if isinstance(number, int):
         if not -(2**31) <= number < 2**31:
-            raise InvalidArgument(op, "args", number, "whole numbers of int32, or np.uint32")
+            raise InvalidArgument(op, "args", number, "integers of int32, or np.uint32")
         return np.int32(number).tobytes()
     if isinstance(number, float):
         return np.float32(number).tobytes()

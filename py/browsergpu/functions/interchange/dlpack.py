@@ -49,4 +49,6 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> A
 
 def _may_copy(copy: bool | None, place: str) -> None:
     if copy is False:
-        raise BufferError(f"from_dlpack: copy is False, but x must be copied to {place}")
+        raise BufferError(
+            f"from_dlpack: copy must be True or None, got False. x must be copied to {place}."
+        )

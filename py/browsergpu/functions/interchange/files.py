@@ -194,7 +194,7 @@ def load(
     """
     del fix_imports, encoding
     if mmap_mode is not None:
-        expected = "None, as there are no memory maps on the GPU"
+        expected = "None, because the GPU has no memory maps"
         raise InvalidArgument("load", "mmap_mode", mmap_mode, expected)
     if allow_pickle:
         raise InvalidArgument("load", "allow_pickle", allow_pickle, "False. Use numpy.load.")
@@ -226,9 +226,7 @@ async def _save_all(
     _check_file(op, file, "write")
     given = {f"arr_{n}": array for n, array in enumerate(args)}
     if twice := given.keys() & kwds.keys():
-        raise InvalidArgument(
-            op, "kwds", sorted(twice), "other names than those of positional arrays"
-        )
+        raise InvalidArgument(op, "kwds", sorted(twice), "names that positional arrays do not have")
     given |= kwds
     for name, array in given.items():  # checks all before the first read
         _check(op, name, array)

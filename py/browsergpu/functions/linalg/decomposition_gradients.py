@@ -67,7 +67,9 @@ def of_qr(g: tuple[Array, Array], y: tuple[Array, Array], x: Array, mode: str) -
     of_q, of_r = g
     rows, columns = x.shape[-2:]
     if mode == "complete" and rows > columns:
-        what = "Q of mode 'complete' has columns that the matrix does not determine"
+        what = (
+            "the matrix does not determine all columns of Q in mode 'complete'. Use mode 'reduced'."
+        )
         raise NotDifferentiable("qr", what)
     if rows >= columns:
         return _of_tall_qr(of_q, of_r, q, r)

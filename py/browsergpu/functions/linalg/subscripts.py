@@ -109,7 +109,7 @@ def text_of(op: str, sublists: Sequence[Any]) -> str:
 
 
 def _term(op: str, labels: Any) -> str:
-    expected = "a list of whole numbers from 0 to 51 and ..."
+    expected = "a list of integers from 0 to 51 and ..."
     if not isinstance(labels, list | tuple):
         raise InvalidArgument(op, "subscripts", labels, expected)
     found = ""
@@ -211,7 +211,7 @@ def _greedy(
 
 
 def _given(op: str, count: int, path: Any) -> tuple[Step, ...]:
-    expected = f"True, False, 'greedy', or steps that bring {count} operands together"
+    expected = f"True, False, 'greedy', or steps that contract {count} operands"
     if not isinstance(path, tuple):
         raise InvalidArgument(op, "optimize", path, expected)
     steps = path[1:] if path[:1] == ("einsum_path",) else path

@@ -427,7 +427,9 @@ def dropout(input: Array, p: float = 0.5, training: bool = True, *, generator: A
     if not checks.flag(op, "training", training) or share == 0:
         return x.__copy__()
     if not isinstance(generator, Generator):
-        raise InvalidType(op, "generator", generator, "one of browsergpu.random.default_rng")
+        raise InvalidType(
+            op, "generator", generator, "a Generator from browsergpu.random.default_rng()"
+        )
     if share == 1:
         none = creation.zeros(x.shape, dtype=bool, device=x.device)
         return elementwise.where(none, x, 0.0)

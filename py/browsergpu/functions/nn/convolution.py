@@ -373,9 +373,9 @@ def _pad_by_name(op: str, x: Array, w: Array, steps: Shape, padding: str, apart:
     if padding == "valid":
         return x
     if padding != "same":
-        raise InvalidArgument(op, "padding", padding, "whole numbers, 'valid' or 'same'")
+        raise InvalidArgument(op, "padding", padding, "integers, 'valid' or 'same'")
     if any(step != 1 for step in steps):
-        raise InvalidArgument(op, "padding", padding, "whole numbers, as stride is not 1")
+        raise InvalidArgument(op, "padding", padding, "integers, because stride is not 1")
     sums = [step * (extent - 1) for step, extent in zip(apart, w.shape[2:], strict=True)]
     return padded(x, [(0, 0), (0, 0), *((n // 2, n - n // 2) for n in sums)], 0)
 

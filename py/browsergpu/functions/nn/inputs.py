@@ -32,7 +32,7 @@ def whole(op: str, name: str, x: Any) -> Array:
     """Return an array of integers as int32. Raises InvalidType for anything else."""
     found = array(op, name, x)
     if found.node.kind.kind not in "iu":
-        raise InvalidType(op, name, found, "whole numbers")
+        raise InvalidType(op, name, found, "integers")
     return narrowed_to_int32(op, found)
 
 

@@ -358,7 +358,7 @@ def cross_entropy(
         raise InvalidArgument(op, "label_smoothing", label_smoothing, "a number from 0 to 1")
     if array(op, "target", target).node.kind.kind == "f":
         if ignore_index != -100:
-            expected = "its default, as probabilities all count"
+            expected = "the default if target has probabilities"
             raise InvalidArgument(op, "ignore_index", ignore_index, expected)
         return _of_probabilities(op, input, target, weight, reduction, smoothing)
     x, t, axis = _classes(op, input, target)

@@ -150,7 +150,7 @@ class Basic(Stream):
             drawn = self._draw(random.integers, op, self._new(op, size, wide), low, high + 1)
             return drawn.astype(kind.numpy, copy=False)
         if wide is UINT32 and kind.bits >= 32:
-            expected = "a dtype of at most 31 bits where the bounds are arrays"
+            expected = "a dtype of at most 31 bits if the bounds are arrays"
             raise InvalidType(op, "dtype", kind.numpy, expected)
         for name, bound in (("low", low), ("high", high)):
             if not isinstance(bound, Array):
@@ -204,7 +204,7 @@ def whole_type(op: str, dtype: Any) -> ElementType:
     """Return the type of an integer dtype. Raises InvalidType for others."""
     kind = element_type(op, dtype)
     if kind.kind not in "iu":
-        raise InvalidType(op, "dtype", kind.numpy, "a dtype of whole numbers")
+        raise InvalidType(op, "dtype", kind.numpy, "an integer dtype")
     return kind
 
 
@@ -217,7 +217,7 @@ def _bound(op: str, name: str, value: Any) -> Any:
     try:
         return index(value)
     except TypeError:
-        raise InvalidType(op, name, value, "whole numbers") from None
+        raise InvalidType(op, name, value, "integers") from None
 
 
 def _is_several(value: Any) -> bool:

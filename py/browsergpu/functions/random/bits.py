@@ -30,7 +30,7 @@ class BitGenerator(Shown):
 
     def __init__(self, seed: Any = None) -> None:
         if type(self) is BitGenerator:
-            expected = "a class of random bits"
+            expected = "a class of bit generators"
             raise InvalidType("BitGenerator", "cls", type(self), expected, "Use random.Philox.")
         #: The source of seeds for ``spawn``.
         self.seed_seq: np.random.SeedSequence = np.random.SeedSequence(seed)
@@ -61,7 +61,7 @@ class Philox(BitGenerator):
     ) -> None:
         op = "Philox"
         if seed is not None and key is not None:
-            raise InvalidArgument(op, "seed", seed, "None where a key is given")
+            raise InvalidArgument(op, "seed", seed, "None if a key is given")
         if key is not None:
             self.place: Place = checks.integer(op, "key", key, maximum=KEYS - 1), 0
             self.seed_seq = np.random.SeedSequence(self.place[0])
@@ -144,7 +144,7 @@ class Philox(BitGenerator):
 def place_of(op: str, state: Any) -> Place:
     """Return the key and the counter of a state. Raises InvalidArgument for other states."""
     if not isinstance(state, Mapping) or state.get("bit_generator") != "Philox":
-        expected = "a state of Philox, as the GPU does not draw from other streams"
+        expected = "a state of Philox, the only bit generator on the GPU"
         raise InvalidArgument(op, "state", state, expected)
     inside = state.get("state")
     if not isinstance(inside, Mapping) or not {"key", "counter"} <= inside.keys():
@@ -175,7 +175,7 @@ def _entropy(op: str, seed: Any) -> int | list[int]:
     """Return a seed as nonnegative integers."""
     if checks.is_several(seed):
         return [checks.integer(op, "seed", one, maximum=2**128) for one in np.ravel(seed).tolist()]
-    expected = "a whole number, a sequence of them, a SeedSequence or None"
+    expected = "an integer, a sequence of integers, a SeedSequence or None"
     try:
         number = index(seed)
     except TypeError:

@@ -158,7 +158,7 @@ class Discrete(Continuous):
             share = np.asarray(parameter("negative_binomial", "p", p, SHARE_ABOVE_0), np.float64)
             means = (1 - share) * np.asarray(count, np.float64) / share
             if np.any(means + 10 * np.sqrt(means) > 2.147e9):
-                expected = "large enough for a mean that int32 holds"
+                expected = "large enough that the mean fits int32"
                 raise InvalidArgument("negative_binomial", "p", p, expected)
         return self._sample(
             "negative_binomial",

@@ -243,7 +243,7 @@ class RandomState(Permutations):
     def choice(self, a: Any, size: Any = None, replace: bool = True, p: Any = None) -> Array:
         """Draw from integers or a vector, as ``Generator.choice``."""
         if isinstance(a, Array) and a.ndim != 1:
-            raise InvalidType("choice", "a", a, "a whole number or a vector")
+            raise InvalidType("choice", "a", a, "an integer or a vector")
         return self._choice(a, size, replace, p, 0)
 
     def permutation(self, x: Any) -> Array:
@@ -297,7 +297,7 @@ def set_bit_generator(bitgen: BitGenerator) -> None:
         If ``bitgen`` is not a BitGenerator.
     """
     if not isinstance(bitgen, BitGenerator):
-        expected = "one of browsergpu.random.Philox"
+        expected = "a browsergpu.random.Philox"
         raise InvalidType("set_bit_generator", "bitgen", bitgen, expected)
     SHARED._bits = bitgen
     SHARED.seeds += 1

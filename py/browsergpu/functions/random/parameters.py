@@ -31,11 +31,11 @@ ABOVE_1 = Rule("finite numbers above 1", lambda x: np.isfinite(x) & (x > 1))
 SHARE = Rule("numbers from 0 to 1", lambda x: (x >= 0) & (x <= 1))
 SHARE_ABOVE_0 = Rule("numbers above 0, up to 1", lambda x: (x > 0) & (x <= 1))
 SHARE_BELOW_1 = Rule("numbers from 0 to below 1", lambda x: (x >= 0) & (x < 1))
-COUNT = Rule("whole numbers from 0 to 2**31 - 1", lambda x: (x >= 0) & (x < 2**31), True)
-THINGS = Rule("whole numbers from 0 to 10**9", lambda x: (x >= 0) & (x <= 10**9), True)
+COUNT = Rule("integers from 0 to 2**31 - 1", lambda x: (x >= 0) & (x < 2**31), True)
+THINGS = Rule("integers from 0 to 10**9", lambda x: (x >= 0) & (x <= 10**9), True)
 #: Means for which results fit int32.
 MEAN = Rule("numbers from 0 to 2.147e9", lambda x: (x >= 0) & (x <= 2.147e9))
-WHOLE = Rule("whole numbers of int32", lambda x: (x >= -(2**31)) & (x < 2**31), True)
+WHOLE = Rule("integers of int32", lambda x: (x >= -(2**31)) & (x < 2**31), True)
 
 
 def parameter(op: str, name: str, value: Any, rule: Rule) -> Any:

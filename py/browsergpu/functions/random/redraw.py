@@ -149,7 +149,7 @@ def draw(
         then = _following(stream, taken)
     else:
         if is_captured and repeated.is_seeded(stream):
-            expected = "the same in a checkpoint's function that is captured"
+            expected = "the same for each run of a captured function under checkpoint()"
             raise InvalidArgument("checkpoint", "seed", Description("a new seed"), expected)
         then = repeated.next(taken)
         place = then()

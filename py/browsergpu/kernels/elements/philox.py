@@ -21,7 +21,7 @@ NORMAL_CODES: Codes = {"normal": 0, "exponential": 1}
 
 
 def draw(build: Build, y: Slot, distribution: str, n: int) -> None:
-    """y[i] = random words, or float32 or whole numbers of a distribution, for i < n, which is not
+    """y[i] = random words, or float32 or integers of a distribution, for i < n, which is not
     0. The words of key and counter, and ``shift``, ``scale`` and ``last``, which the shaders
     explain, come when the program runs."""
     kernel = "philox" if distribution in UNIFORM_CODES else "normal"

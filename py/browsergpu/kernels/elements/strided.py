@@ -50,8 +50,8 @@ def _plan(op: str, shape: Shape, strides: Shape, offset: int) -> _Plan:
     if len(extents) > largest:
         raise Unsupported(
             op,
-            f"{len(extents)} axes would have to be rearranged one by one; at most {largest} can. "
-            "Rearrange them in several calls",
+            f"at most {largest} axes can be rearranged in one call, got {len(extents)}. Use "
+            "several calls.",
         )
     counts = (extents[-1], offset, *steps[:-1])
     if steps[-1] == 1 and all(count % 4 == 0 for count in counts):

@@ -52,7 +52,7 @@ def directory() -> Path:
     for place in (package / "shaders", package.parent.parent / "shaders"):
         if place.is_dir():
             return place
-    raise FileNotFoundError(f"the shaders of browsergpu are missing beside {package}")
+    raise FileNotFoundError(f"no folder of shaders in {package}. Install browsergpu again.")
 
 
 @cache

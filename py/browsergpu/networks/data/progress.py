@@ -69,7 +69,9 @@ class progress:
 
     def __len__(self) -> int:
         if self.total is None:
-            raise TypeError("progress: the number of steps is not known")
+            raise TypeError(
+                "progress: the iterable has no len(), so the number of steps is unknown"
+            )
         return self.total
 
     def __iter__(self) -> Iterator[Any]:

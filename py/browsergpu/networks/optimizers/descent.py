@@ -84,7 +84,7 @@ class SGD(Optimizer):
             momentum = settings.number("momentum")
             before = state.get("momentum_buffer")
             if before is None and block_of(x) is not None:
-                expected = "after a first step, which is computed differently"
+                expected = "done after one step without capture, which uses another formula"
                 raise InvalidArgument(
                     self._op, "capture", Description("a first step with momentum"), expected
                 )

@@ -118,7 +118,9 @@ class Optimizer:
             if not param.is_leaf:
                 raise InvalidArgument(op, "params", Description("an operation's result"), "leaves")
             if id(param) in known:
-                raise InvalidArgument(op, "params", Description("a parameter twice"), "distinct")
+                raise InvalidArgument(
+                    op, "params", Description("a parameter twice"), "distinct parameters"
+                )
             known.add(id(param))
         unknown = [name for name in param_group if name not in {"params", *self.defaults}]
         if unknown:

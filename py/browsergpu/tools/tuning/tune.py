@@ -154,7 +154,7 @@ def _device(op: str, given: Any) -> Device:
     if given is None:
         found = open_devices()
         if len(found) != 1:
-            raise InvalidArgument(op, "device", None, f"which of the {len(found)} open devices")
+            raise InvalidArgument(op, "device", None, f"one of the {len(found)} open devices")
         return found[0]
     device = given if isinstance(given, Device) else getattr(given, "device", None)
     if not isinstance(device, Device):

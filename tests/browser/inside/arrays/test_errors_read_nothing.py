@@ -216,7 +216,7 @@ def test_every_error_shows_an_array_without_reading_it(
 
 def test_an_operator_in_place_names_the_dtypes(bg: Any, unreadable: pytest.MonkeyPatch) -> None:
     small, wide = bg.ones((3,), dtype="uint8"), bg.ones((3,), dtype="float32")
-    words = "iadd|add: other must be of a dtype that leaves uint8, got an array of shape"
+    words = "iadd|add: other must be an operand whose result is uint8, got an array of shape"
     with bg.capture() as graph, pytest.raises(TypeError, match=words):
         small += wide
     graph.close()
