@@ -148,7 +148,7 @@ def test_overrides(kernel: Kernel) -> None:
 
 
 CASTS = {f"{source}_{target}" for source in DType for target in DType if source is not target}
-CASTS |= {"unorm8_f32", "f32_unorm8"}  # u8 as 0..1: of pictures alone
+CASTS |= {"unorm8_f32", "f32_unorm8"}  # u8 as 0..1, only for images
 
 HELD = {"4", "8", "16"}
 

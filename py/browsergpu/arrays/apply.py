@@ -103,7 +103,7 @@ def binary(op: str, a: Any, b: Any, /) -> Any:
 
 
 def _beside_host_number(op: str, made: Overload, a: V, b: Value) -> V | None:
-    """Record an operation of which the host knows an operand, or both: then compute it.
+    """Record an operation with an operand that the host knows. Compute it if it knows both.
 
     Returns None if the operands must be arrays, as in a captured graph.
     """

@@ -13,7 +13,7 @@ def _count(number: int, what: str) -> str:
 
 
 class Explanation(Shown):
-    """What a compiled function has captured.
+    """The graphs that a compiled function has captured.
 
     Attributes
     ----------

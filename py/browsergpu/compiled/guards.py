@@ -62,7 +62,7 @@ class _Elements:
 
 
 def _seen(value: Any, depth: int = _DEPTH) -> Any:
-    """Return what is compared: the items of containers, the elements of arrays, else the value."""
+    """Return the objects to compare: the items of containers, elements of arrays, or the value."""
     if isinstance(value, np.ndarray):
         return _Elements(value)
     if isinstance(value, list | tuple):
@@ -129,7 +129,7 @@ class Guards(Shown):
         known = {id(_memory(x)) for x in own}
         return any(id(_memory(x)) in known for x in arrays)
 
-    # -- what a function reads ---------------------------------------------------------------------
+    # -- the objects that a function reads ----------------------------------------------------------
 
     def _visit(self, x: Any, name: str) -> None:
         if id(x) in self._known or len(self._all) >= _MOST:
@@ -270,7 +270,7 @@ def _names(code: CodeType) -> tuple[str, ...]:
 
 @exclusive
 def versions_of(arrays: Sequence[Array]) -> list[Any]:
-    """Return what differs after an array was changed."""
+    """Return an object that differs after an array was changed."""
     found = []
     for x in arrays:
         node = NODE.__get__(x).in_memory()

@@ -37,7 +37,7 @@ from browsergpu.functions import creation
 from browsergpu.networks.module import Module
 
 _OP = "jit"
-#: Graphs that a function keeps. The least recently used one goes first.
+#: Signatures whose graphs a function keeps. The least recently used signature is dropped first.
 _MOST_VARIANTS = 32
 #: Variants of one signature, for other values that the function reads.
 _MOST_OF_STATE = 16
@@ -50,7 +50,7 @@ class JitWarning(UserWarning):
 
 
 class _State(Shown):
-    """What is known of one signature."""
+    """The state of one signature."""
 
     def __init__(self, tracer: Tracer, objects: Sequence[Any]) -> None:
         self.tracer = tracer
@@ -226,7 +226,7 @@ class Jitted(Shown):
         warnings.warn(f"jit: {name} {what}.", JitWarning, stacklevel=stacklevel)
 
     def _drop_changed(self, state: _State) -> None:
-        """Free the graphs for other values of what the function reads."""
+        """Free the graphs for other values that the function reads."""
         for one in [one for one in state.variants if one.guards.changed() is not None]:
             state.variants.remove(one)
             one.variant.close()

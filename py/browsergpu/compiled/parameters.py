@@ -45,7 +45,7 @@ class Parameters(Shown):
     def chosen(self, op: str, argument: str, given: Iterable[int | str]) -> frozenset[int | str]:
         """Return chosen parameters, each by its position and by its name.
 
-        Raises InvalidArgument for what is no parameter.
+        Raises InvalidArgument for a name or position that is not a parameter's.
         """
         found: set[int | str] = set()
         for one in (given,) if isinstance(given, int | str) else given:

@@ -1,4 +1,4 @@
-"""Signatures of calls: what must be equal for a graph to be replayed."""
+"""Signatures of calls. A graph is replayed for calls with an equal signature."""
 
 from __future__ import annotations
 

@@ -87,7 +87,7 @@ class Trace(Shown):
         return TracedNumber(self.numbers[at], lambda: self.numbers[at], fix)
 
     def _stop(self, reason: str) -> None:
-        """Go on without capturing. The work so far remains done."""
+        """Continue without capturing. The work so far is kept."""
         graph = self._graph
         if not graph.is_open:
             return

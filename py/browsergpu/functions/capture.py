@@ -40,8 +40,8 @@ class capture(Shown):
     numbers, optimizer steps and schedules continue as if the block had run again. NumPy arrays that
     the block uploads are constants.
 
-    Inside the block, nothing can be read (Unsupported). So shapes cannot depend on values, and no
-    other block can begin. The work of other threads and tasks is not captured, except for tasks
+    Reading a value in the block raises Unsupported, so shapes cannot depend on values. No other
+    block can begin in it. The work of other threads and tasks is not captured, except for tasks
     that the block creates.
     """
 

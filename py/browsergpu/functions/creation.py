@@ -232,7 +232,7 @@ def empty(shape: Any, *, dtype: Any = None, device: Any = None) -> Array:
 
 @composed()
 def full_like(x: Array, /, fill_value: Any, *, dtype: Any = None, device: Any = None) -> Array:
-    """Return an array of the shape of another one, filled with a number.
+    """Return an array with the shape of another array, filled with a number.
 
     Parameters
     ----------
@@ -307,7 +307,7 @@ def ones_like(x: Array, /, *, dtype: Any = None, device: Any = None) -> Array:
 
 @constant
 def empty_like(x: Array, /, *, dtype: Any = None, device: Any = None) -> Array:
-    """Return an array for results in the shape of another one. Its elements are zeros.
+    """Return an array for results with the shape of another array. Its elements are zeros.
 
     Parameters
     ----------

@@ -90,7 +90,7 @@ def result_type(*arrays_and_dtypes: Any) -> np.dtype[Any]:
 
 
 def can_cast(from_: Any, to: Any, casting: str = "safe") -> bool:
-    """Return whether a dtype can be cast to another one.
+    """Return whether a dtype can be cast to another dtype.
 
     Parameters
     ----------

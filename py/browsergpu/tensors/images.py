@@ -36,7 +36,7 @@ def _extents(x: Operand) -> tuple[int, int, int]:
 @of_operands
 def _point(build: Build, x: Operand, y: Operand, function: str) -> None:
     height, width, channels = _extents(x)
-    staging = Staging(build, pictures=True)
+    staging = Staging(build, images=True)
     target = staging.write(y, x)
     images.point(build, staging.read(x), target, function, height * width, channels)
     staging.deliver()
@@ -44,7 +44,7 @@ def _point(build: Build, x: Operand, y: Operand, function: str) -> None:
 
 @of_operands
 def _stencil(build: Build, x: Operand, y: Operand, function: str) -> None:
-    staging = Staging(build, pictures=True)
+    staging = Staging(build, images=True)
     target = staging.write(y, x)
     images.stencil(build, staging.read(x), target, function, *_extents(x))
     staging.deliver()
@@ -52,7 +52,7 @@ def _stencil(build: Build, x: Operand, y: Operand, function: str) -> None:
 
 @of_operands
 def _gaussian_blur(build: Build, x: Operand, y: Operand, sigma: float) -> None:
-    staging = Staging(build, pictures=True)
+    staging = Staging(build, images=True)
     target = staging.write(y, x)
     images.gaussian_blur(build, staging.read(x), target, *_extents(x), sigma)
     staging.deliver()

@@ -1,4 +1,4 @@
-"""Functions of tensors, element by element, and what moves elements."""
+"""Elementwise functions of tensors, and functions that copy, fill and permute."""
 
 from __future__ import annotations
 
@@ -30,13 +30,16 @@ _OPERATIONS = {
 
 
 def unary(device: Device, op: str, function: str, x: View, y: View) -> None:
-    """Write f(x) of as many floats to y, which has elements and may be x."""
+    """Write f(x) to y, for floats of the same number, which is not 0. y may be x."""
     launch(device, op, _unary, (x, y), function, _is_part(y))
 
 
 def with_number(device: Device, op: str, x: View, number: int, y: View, *, reverse: bool) -> None:
-    """y = x op s, or s op x where ``reverse``, of as many elements, of which there are some; y may
-    be x. x and y are floats, ``number`` the bits of s as float32; or all are integers."""
+    """Write x op s to y, or s op x if ``reverse``. y may be x, and has as many elements, not 0.
+
+    All are floats or all are integers. ``number`` is s as a word: the bits of a float32, or an
+    integer.
+    """
     launch(
         device,
         op,
@@ -50,7 +53,7 @@ def with_number(device: Device, op: str, x: View, number: int, y: View, *, rever
 
 
 def binary(device: Device, op: str, function: str, a: View, b: View, y: View) -> None:
-    """Write f(a, b), broadcast to y's shape, to y, which has elements and may be a or b.
+    """Write f(a, b), broadcast to the shape of y, to nonempty y. y may be a or b.
 
     All are floats, or all are the same integers.
     """
@@ -62,24 +65,24 @@ def _is_part(y: View) -> bool:
 
 
 def is_part(buffer: Allocation, dtype: DType, n: int) -> bool:
-    """Return whether a kernel that writes fours would write behind n elements into used memory."""
+    """Return whether writing groups of four would change memory behind the first n elements."""
     return n % 4 != 0 and buffer.nbytes > -(-dtype.device_bytes(n) // 4) * 4
 
 
 def assign(device: Device, op: str, x: View, y: View) -> None:
-    """y = x of as many elements, cast to y's dtype; y may be x."""
+    """Copy x to y, which has as many elements, cast to the dtype of y. y may be x."""
     if x.size and not (x.buffer is y.buffer and x.kind == y.kind):
         launch(device, op, _assign, (x, y))
 
 
 def fill(device: Device, y: View, word: int) -> None:
-    """All of y's memory becomes copies of a word."""
+    """Fill the memory of y with copies of a word."""
     if y.size:
         launch(device, "fill", _fill, (y,), late=(word,))
 
 
 def permute(device: Device, op: str, x: View, order: tuple[int, ...], y: View) -> None:
-    """y = x, which has elements, with its axes in another order; y may be x."""
+    """Copy nonempty x to y, with the axes in another order. y may be x."""
     launch(device, op, _permute, (x, y), op, order)
 
 
@@ -160,7 +163,7 @@ class _Trace(TraceBuilder):
     ) -> None:
         """Write the last entry's value to y, which may be one of the operands.
 
-        With ``in_part``, memory behind y stays as it is.
+        With ``in_part``, memory behind y is unchanged.
         """
         self.cast(len(self.code) - 1, KINDS[y.dtype])
         staging = Staging(build)
@@ -168,7 +171,7 @@ class _Trace(TraceBuilder):
         target = y.slot if is_in_place else staging.write(y, *self._read, dtype=y.dtype)
         in_part = in_part and target == y.slot
         read = self._read
-        if in_part and y.dtype.device_bytes(1) < 4:  # its words are atomic, which are not read
+        if in_part and y.dtype.device_bytes(1) < 4:  # the kernel cannot read its atomic words
             read = [self._copied(build, x) if x.slot == y.slot else x for x in read]
         arrays = [(x.slot, (x.shape, x.strides, x.offset)) for x in read]
         compute(build, self.code, arrays, target, y.shape, in_part=in_part, open=open)
@@ -176,7 +179,7 @@ class _Trace(TraceBuilder):
 
 
 def _is_same(x: Operand, y: Operand) -> bool:
-    """Return whether an operand's elements lie where the result's do."""
+    """Return whether an operand has the layout of the result in memory."""
     is_packed = x.strides is None and x.offset == 0
     return is_packed and x.dtype is y.dtype and x.size == y.size
 
@@ -199,7 +202,7 @@ def _fill(build: Build, y: Operand) -> None:
 
 @of_views
 def _permute(build: Build, x: Operand, y: Operand, op: str, order: Shape) -> None:
-    # The kernels move words: smaller elements travel as float32, which holds them exactly.
+    # The kernels copy words. Smaller elements become float32, which represents them exactly.
     kind = x.dtype
     if kind.device_bytes(1) != 4:
         kind, x = DType.F32, packed(build, x)

@@ -19,7 +19,7 @@ from browsergpu.core.showing import Shown
 from browsergpu.device.device import Device
 from browsergpu.gpu.program import Slot
 from browsergpu.kernels.base.build import Build, Prepare
-from browsergpu.kernels.elements.cast import cast, picture_cast
+from browsergpu.kernels.elements.cast import cast, image_cast
 from browsergpu.kernels.elements.strided import gather
 from browsergpu.tensors.view import View
 
@@ -119,12 +119,12 @@ def packed(build: Build, x: Operand) -> Operand:
 class Staging(Shown):
     """Temporaries for operands of other dtypes; see the module docstring.
 
-    With ``pictures``, u8 tensors hold 0..1 as 0..255.
+    With ``images``, 0..255 of u8 tensors represent 0..1.
     """
 
-    def __init__(self, build: Build, *, pictures: bool = False) -> None:
+    def __init__(self, build: Build, *, images: bool = False) -> None:
         self._build = build
-        self._cast = picture_cast if pictures else cast
+        self._cast = image_cast if images else cast
         self._outputs: list[tuple[Slot, DType, Operand]] = []
 
     def read(self, x: Operand, dtype: DType = DType.F32) -> Slot:

@@ -31,7 +31,7 @@ class Images(TensorStore):
         if not 0 < width_of_bell <= 1000:
             raise InvalidArgument(op, "sigma", sigma, "a number above 0, at most 1000 pixels")
 
-        device, x, y = self._picture(op, input, out)
+        device, x, y = self._image(op, input, out)
         if x.size:
             images.gaussian_blur(device, op, x, y, width_of_bell)
 
@@ -77,13 +77,11 @@ class Images(TensorStore):
         amount: float,
     ) -> None:
         number = checks.real(op, name, amount)
-        device, x, y = self._picture(op, input, out)
+        device, x, y = self._image(op, input, out)
         if x.size:
             apply(device, op, function, x, y, number)
 
-    def _picture(
-        self, op: str, input: TensorHandle, out: TensorHandle
-    ) -> tuple[Device, View, View]:
+    def _image(self, op: str, input: TensorHandle, out: TensorHandle) -> tuple[Device, View, View]:
         device = self._ready(op)
         x = self._tensor(op, "input", input, _PICTURES)
         y = self._tensor(op, "out", out, _PICTURES)

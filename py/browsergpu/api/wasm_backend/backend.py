@@ -69,7 +69,7 @@ class WasmBackend(Operations):
     ) -> None:
         """Draw a float32 image with values in 0..1 on a canvas, from GPU memory.
 
-        Values are clamped. The canvas takes the image's size. In a worker, the picture appears when
+        Values are clamped. The canvas takes the image's size. In a worker, the image appears when
         Python next waits or returns.
 
         Parameters
@@ -88,7 +88,7 @@ class WasmBackend(Operations):
         device = self.ready(op)
         array = None
         if isinstance(ptr, DeviceArray):
-            array = _picture(op, ptr, device, (height, width, channels))
+            array = _image(op, ptr, device, (height, width, channels))
             height, width, channels = (*array.shape, 1)[:3]
         largest = device.limits["maxTextureDimension2D"]
         height = checks.integer(op, "height", height, 1, largest)
@@ -108,7 +108,7 @@ class WasmBackend(Operations):
         canvas.draw(device, op, target, buffer, height, width, channels)
 
 
-def _picture(op: str, array: DeviceArray, device: Device, extents: tuple[Any, ...]) -> DeviceArray:
+def _image(op: str, array: DeviceArray, device: Device, extents: tuple[Any, ...]) -> DeviceArray:
     """Return the array to draw, packed."""
     array.check_alive(op)
     if array.device is not device:

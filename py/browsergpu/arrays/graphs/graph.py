@@ -4,8 +4,9 @@ A Graph owns the commands of the block and the buffers that they name. No other 
 buffers while the Graph exists. An array belongs to the Graph if its buffer is one of these. From
 then on the array keeps this memory, and later assignments write to it.
 
-An array from before the block that takes another value in it has an original buffer. The block ends
-with copies of the new values into the original buffers, so each replay continues from the last one.
+If the block gives another value to an array from before the block, the array's old buffer is its
+original buffer. At its end, the block copies the new values into the original buffers, so each
+replay continues from the last one.
 
 An array that was made in the block ends up in memory that it shares only with its views. Each
 replay writes its value.
@@ -176,7 +177,7 @@ class Graph(OfBlock):
             self._made = NewNodes()
 
     def abandon(self) -> None:
-        """End the block and keep no graph. The work of the block remains done."""
+        """End the block and keep no graph. The computed values remain."""
         try:
             self.tracer.evaluate()
             self._copy_back([*self._originals.values()])  # other graphs may use these buffers

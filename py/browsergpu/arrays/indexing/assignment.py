@@ -247,8 +247,8 @@ def _record(x: Value, command: tuple[Any, ...], value: Node, target: Node) -> No
 def _rebuilt(x: V, frame: Frame | None, part: Place, value: Node) -> V | None:
     """Rebuild ``x`` in the kernel of a value that replaces at least half of it.
 
-    Returns None if this is not necessary, since ``x`` is unshared and the value reads nothing else
-    of it, or not possible.
+    Returns None if this is impossible, or unnecessary because ``x`` is unshared and the value reads
+    no other part of it.
     """
     node, trace = x.node, value.trace
     if (
@@ -276,8 +276,8 @@ def _rebuilt(x: V, frame: Frame | None, part: Place, value: Node) -> V | None:
 def _rebuild_group(x: Value, part: Place, value: Node) -> bool:
     """Rebuild the memory of an array and its views in the kernel of a value.
 
-    The value replaces at least half of it. Returns False and does nothing if this is not necessary,
-    since the value reads nothing else of the memory, or not possible.
+    The value replaces at least half of it. Returns False and does nothing if this is impossible, or
+    unnecessary because the value reads no other part of the memory.
     """
     node, trace, tracer = x.node, value.trace, x.tracer
     graphs = tracer.device.graphs

@@ -51,7 +51,8 @@ class Mirror(Shown):
 def known(element: V) -> V | None:
     """Return an element of an array as a number that the host knows, or None.
 
-    ``element`` is a view without axes. This may wait for the GPU, so others may write to the array.
+    ``element`` is a view without axes. This may wait for the GPU, and other tasks may then write to
+    the array.
     """
     node, tracer = element.node, element.tracer
     storage = node.storage

@@ -149,7 +149,7 @@ class Node(Shown):
 
 
 class PermanentStorage(Shown):
-    """Memory that is no array's: it lives as long as the device, and no assignment writes to it."""
+    """Memory that belongs to no array. It lives as long as the device, and is never assigned to."""
 
     is_free = False
     is_held = False

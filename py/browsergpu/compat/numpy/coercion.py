@@ -155,7 +155,8 @@ def _asarray(value: Any, device: Any) -> Array:
 def from_list(value: Any, device: Any = None, may_be_wide: bool = False) -> Array:
     """Return an array of a nested list, which may contain arrays.
 
-    Integers become int32. With ``may_be_wide``, integers outside int32 become int64.
+    Integers get the default integer dtype. With ``may_be_wide``, integers beyond int32 become int64,
+    whatever the default.
     """
     if value and all(isinstance(x, Array) for x in value):
         return manipulation.stack(value)
@@ -175,7 +176,7 @@ def from_list(value: Any, device: Any = None, may_be_wide: bool = False) -> Arra
 
 
 def _fits(data: np.ndarray) -> bool:
-    """Return whether integers fit int32, their default dtype."""
+    """Return whether integers fit int32."""
     limits = np.iinfo(np.int32)
     return bool(data.min() >= limits.min and data.max() <= limits.max)
 

@@ -184,7 +184,7 @@ class ElementwiseKernel:
 
 
 def kernel(function: Callable[..., Any], /) -> ElementwiseKernel:
-    """Make an :class:`ElementwiseKernel` of a function that returns WGSL.
+    """Create an :class:`ElementwiseKernel` from a function that returns WGSL.
 
     The function is called once, with the names of its parameters.
 

@@ -238,7 +238,7 @@ def gaussian_blur(image: Array, sigma: float) -> Array:
     width = checks.real(op, "sigma", sigma)
     if not 0 < width <= 1000:
         raise InvalidArgument(op, "sigma", sigma, "a number above 0, at most 1000 pixels")
-    x = _picture(op, image)
+    x = _packed(op, image)
     made = x.like(reduce.room(x.device, op, x.node.kind, x.shape))
     if x.size:
         images.gaussian_blur(x.device, op, _memory(x), _memory(made), width)
@@ -248,14 +248,14 @@ def gaussian_blur(image: Array, sigma: float) -> Array:
 def _filtered(
     op: str, image: Any, kernel: Callable[..., None], function: str, amount: float
 ) -> Array:
-    x = _picture(op, image)
+    x = _packed(op, image)
     made = x.like(reduce.room(x.device, op, x.node.kind, x.shape))
     if x.size:
         kernel(x.device, op, function, _memory(x), _memory(made), amount)
     return made
 
 
-def _picture(op: str, image: Any) -> Array:
+def _packed(op: str, image: Any) -> Array:
     """Return an image packed in memory. Raises for other dtypes and shapes."""
     x = array(op, "image", image)
     if x.node.kind not in (FLOAT16, FLOAT32, UINT8):

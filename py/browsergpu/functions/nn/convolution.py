@@ -424,20 +424,20 @@ def _convolve_3d(
     if around:
         x = padded(x, [(0, 0), (0, 0), (around, around), (0, 0), (0, 0)], 0)
     filters, depth, deep, *kernel = w.shape
-    images, channels, extent, *picture = x.shape
+    images, channels, extent, *plane = x.shape
     layers = output_extent(extent, deep, stride[0], 0, dilation[0])
     x.node.in_memory()
     steps = strided.strides_of(x)
     # [images, layers, channels, depth of the window, rows, columns]
     windows = strided.view(
         x,
-        (images, layers, channels, deep, *picture),
+        (images, layers, channels, deep, *plane),
         (steps[0], steps[2] * stride[0], steps[1], steps[2] * dilation[0], *steps[3:]),
         0,
     )
-    pictures = windows.reshape((images * layers, channels * deep, *picture))
+    flat_images = windows.reshape((images * layers, channels * deep, *plane))
     flat = w.reshape((filters, depth * deep, *kernel))
-    found = _convolve_2d(op, pictures, flat, bias, stride[1:], padding[1:], dilation[1:], groups)
+    found = _convolve_2d(op, flat_images, flat, bias, stride[1:], padding[1:], dilation[1:], groups)
     apart = found.reshape((images, layers, *found.shape[1:]))
     return manipulation.permute_dims(apart, (0, 2, 1, 3, 4))
 

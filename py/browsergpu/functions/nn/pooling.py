@@ -414,9 +414,9 @@ def _windows(
 def _pool(op: str, rank: int, function: str, input: Any, windows: tuple[Any, ...]) -> Array:
     x, along, upwards, alone = _as_images(op, rank, input, windows)
     lead = x.shape[:2]
-    pictures = x.reshape((lead[0], product(x.shape[1:-2]), *x.shape[-2:]))
+    flat_images = x.reshape((lead[0], product(x.shape[1:-2]), *x.shape[-2:]))
     last = [setting[-2:] for setting in along]
-    found, _ = _pool_2d(op, function, pictures, (*last, upwards))
+    found, _ = _pool_2d(op, function, flat_images, (*last, upwards))
     shape = found.shape[2 if rank > 1 else 3 :]
     if rank == 3:
         columns = found.reshape((*lead, x.shape[2], product(shape)))

@@ -87,15 +87,17 @@ def _max_gradient_3d(
 ) -> Any:
     """Return the gradient through the maxima along the depth and those of the images."""
     *_, depth, rows, columns = x.shape
-    pictures = manipulation.reshape(x, (-1, depth, rows, columns))
+    flat_images = manipulation.reshape(x, (-1, depth, rows, columns))
     flat = [own[1:] for own in along]
-    planes, _ = maxima(pictures, flat, upwards)
+    planes, _ = maxima(flat_images, flat, upwards)
     count, pixels = len(planes), product(planes.shape[2:])
     lines = manipulation.reshape(planes, (count, 1, depth, pixels))
     of_lines = manipulation.reshape(g, (count, 1, g.shape[-3], pixels))
     of_planes = _max_gradient_2d(maxima, of_lines, lines, _with_unpooled_axis(along, 1), upwards)
     found = manipulation.reshape(of_planes, planes.shape)
-    return manipulation.reshape(_max_gradient_2d(maxima, found, pictures, flat, upwards), x.shape)
+    return manipulation.reshape(
+        _max_gradient_2d(maxima, found, flat_images, flat, upwards), x.shape
+    )
 
 
 def _max_gradient_2d(

@@ -236,7 +236,7 @@ def find_canvas(canvas_id: str) -> Any | None:
 
     A page that runs Python in a worker registers its OffscreenCanvas in the worker's Map
     ``globalThis.browsergpuCanvases``. On the main thread, the id is looked up in the document. A
-    canvas gets a ``draw`` event after each picture.
+    canvas gets a ``draw`` event after each image.
     """
     registered = or_none(getattr(js, "browsergpuCanvases", None))
     if registered is not None and registered.has(canvas_id):

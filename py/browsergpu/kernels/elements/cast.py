@@ -9,7 +9,7 @@ from browsergpu.gpu.program import Slot
 from browsergpu.kernels.base.build import Build
 from browsergpu.kernels.base.family import Codes, Kernel, KernelFamily, bindings
 
-#: Of both types of a cast; unorm8 is u8 that stands for 0..1.
+#: Codes of both types of a cast. unorm8 is u8 whose 0..255 represent 0..1.
 CODES: Codes = {
     DType.F32: 0,
     DType.F16: 1,
@@ -22,12 +22,15 @@ CODES: Codes = {
 
 
 def cast(build: Build, x: Slot, y: Slot, source: DType, target: DType, n: int) -> None:
-    """y[i] = x[i] in another element type, for i < n; y is not x, source is not target."""
+    """Write x[i] to y[i] in another element type, for i < n.
+
+    y is not x, and source is not target.
+    """
     _cast(build, f"{source}_{target}", x, y, n)
 
 
-def picture_cast(build: Build, x: Slot, y: Slot, source: DType, target: DType, n: int) -> None:
-    """:func:`cast` of pictures to or from f32: 0..255 of u8 stands for 0..1."""
+def image_cast(build: Build, x: Slot, y: Slot, source: DType, target: DType, n: int) -> None:
+    """Cast images to or from f32 as :func:`cast`. 0..255 of u8 represent 0..1."""
     names = ("unorm8" if dtype is DType.U8 else dtype.value for dtype in (source, target))
     _cast(build, "_".join(names), x, y, n)
 

@@ -1,4 +1,4 @@
-"""Random numbers by counters, the same as ``tensors/philox.py`` computes on the host."""
+"""Counter-based random numbers, identical to ``tensors/philox.py`` on the host."""
 
 from __future__ import annotations
 
@@ -15,17 +15,19 @@ from browsergpu.kernels.base.family import (
     of_elements,
 )
 
-#: What each kernel makes of a block's words.
+#: The distributions of each kernel.
 UNIFORM_CODES: Codes = {"words": 0, "uniform": 1, "integers": 2}
 NORMAL_CODES: Codes = {"normal": 0, "exponential": 1}
 
 
 def draw(build: Build, y: Slot, distribution: str, n: int) -> None:
-    """y[i] = random words, or float32 or integers of a distribution, for i < n, which is not
-    0. The words of key and counter, and ``shift``, ``scale`` and ``last``, which the shaders
-    explain, come when the program runs."""
+    """Write n random words, float32 or integers of a distribution to y. n is not 0.
+
+    The words of the key and the counter, and ``shift``, ``scale`` and ``last``, are passed when the
+    program runs. The shaders describe them.
+    """
     kernel = "philox" if distribution in UNIFORM_CODES else "normal"
-    grid = cover(n, 4 * build.facts.workgroup_sizes.elementwise)  # a vec4 a thread
+    grid = cover(n, 4 * build.facts.workgroup_sizes.elementwise)  # one vec4 for each thread
     build.dispatch(kernel, distribution, grid, (y,), n, open=True)
 
 

@@ -14,16 +14,19 @@ from browsergpu.kernels.base.build import Build
 from browsergpu.kernels.base.family import Kernel, KernelFamily, bindings, of_elements
 
 _TILE = (64, 32)  # rows and columns that a workgroup moves
-#: Numbers of indices that the kernels are compiled for; at least the smallest is used.
+#: Numbers of axes that the kernels are compiled for. The smallest sufficient one is used.
 _RANKS = (3, 5, 8)
 _LARGEST = _RANKS[-1]
-_LARGEST_WITH_OFFSET = _RANKS[-2]  # where the kernel has the place of a stride for it
+_LARGEST_WITH_OFFSET = _RANKS[-2]  # the offset takes the parameter of a stride
 
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """``kind`` is copy, matrices ([batch, rows, columns] with the last two to be exchanged),
-    strided, or strided_vectors, where n, extents, strides and the offset count vec4s."""
+    """The kernel of a copy, and its counts.
+
+    ``kind`` is "copy", "matrices" (exchange the last two axes of [batch, rows, columns]), "strided"
+    or "strided_vectors", for which n, extents, strides and the offset count vec4s.
+    """
 
     kind: str
     n: int
@@ -62,7 +65,7 @@ def _plan(op: str, shape: Shape, strides: Shape, offset: int) -> _Plan:
 
 
 def check_axes(op: str, shape: Shape, strides: Shape, offset: int) -> None:
-    """Raises Unsupported where :func:`gather` cannot read so many axes one by one."""
+    """Raise Unsupported if :func:`gather` does not support so many axes."""
     if 0 not in shape:
         _plan(op, shape, strides, offset)
 
@@ -70,8 +73,10 @@ def check_axes(op: str, shape: Shape, strides: Shape, offset: int) -> None:
 def gather(
     build: Build, op: str, x: Slot, strides: Shape, y: Slot, shape: Shape, offset: int = 0
 ) -> None:
-    """y, a row-major array of words of ``shape``, = x read with those strides from ``offset`` on; y
-    is not x, and no extent is 0."""
+    """Copy the words of x with those strides, from ``offset`` on, to row-major y of ``shape``.
+
+    y is not x, and no extent is 0.
+    """
     plan = _plan(op, shape, strides, offset)
     if plan.kind == "copy":
         build.copy(x, y, 4 * plan.n)
@@ -86,7 +91,7 @@ def gather(
     used = len(plan.extents)
     unused = _LARGEST - used
     rank = min(rank for rank in _RANKS if rank >= used)
-    # The kernel's index arithmetic is modulo 2^32, which lets it step backwards.
+    # Negative strides work, because the kernel's index arithmetic is modulo 2^32.
     steps = (*(step % 2**32 for step in plan.strides), *(0,) * unused)
     if plan.offset:
         steps = (*steps[:-1], plan.offset)
