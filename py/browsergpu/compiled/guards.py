@@ -129,7 +129,7 @@ class Guards(Shown):
         known = {id(_memory(x)) for x in own}
         return any(id(_memory(x)) in known for x in arrays)
 
-    # -- the objects that a function reads ----------------------------------------------------------
+    # -- the objects that a function reads ---------------------------------------------------------
 
     def _visit(self, x: Any, name: str) -> None:
         if id(x) in self._known or len(self._all) >= _MOST:

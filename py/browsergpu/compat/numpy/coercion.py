@@ -155,8 +155,8 @@ def _asarray(value: Any, device: Any) -> Array:
 def from_list(value: Any, device: Any = None, may_be_wide: bool = False) -> Array:
     """Return an array of a nested list, which may contain arrays.
 
-    Integers get the default integer dtype. With ``may_be_wide``, integers beyond int32 become int64,
-    whatever the default.
+    Integers get the default integer dtype. With ``may_be_wide``, integers beyond int32 become int64
+    with every default.
     """
     if value and all(isinstance(x, Array) for x in value):
         return manipulation.stack(value)

@@ -68,7 +68,7 @@ def test_64_bits_are_demoted_or_refused(bg: Any) -> None:
             assert (bg.zeros(2) + wide.astype(complex)).dtype == np.complex64
         assert bg.set_x64("quiet") == "demote"
         assert bg.asarray(wide, dtype=bg.float64).dtype == np.float32
-    assert [str(w.message).split(";")[0] for w in caught] == [
+    assert [str(w.message).split(",")[0] for w in caught] == [
         "the GPU has no float64", "the GPU has no complex128",
     ]  # fmt: skip
     assert all(Path(w.filename).name == Path(__file__).name for w in caught)
