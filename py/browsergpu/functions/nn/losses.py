@@ -23,19 +23,21 @@ from browsergpu.tensors import nn
 _REDUCTIONS = ("mean", "sum", "none")
 
 
-def _check(op: str, reduction: Any) -> None:
+def check_reduction(op: str, reduction: Any) -> None:
+    """Raise InvalidArgument unless a reduction is "mean", "sum" or "none"."""
     if reduction not in _REDUCTIONS:
         raise InvalidArgument(op, "reduction", reduction, "'mean', 'sum' or 'none'")
 
 
-def _reduced(losses: Array, reduction: str) -> Array:
+def reduced(losses: Array, reduction: str) -> Array:
+    """Return the mean or the sum of losses, or the losses."""
     if reduction == "none":
         return losses
     return statistics.sum(losses) if reduction == "sum" else statistics.mean(losses)
 
 
 def _difference(op: str, input: Any, target: Any, reduction: Any) -> Array:
-    _check(op, reduction)
+    check_reduction(op, reduction)
     x, y = inputs.floats(op, "input", input), inputs.floats(op, "target", target)
     found: Array = x - inputs.shaped(op, "target", y, x.shape)
     return found
@@ -70,9 +72,7 @@ def mse_loss(input: Array, target: Array, *, reduction: str = "mean") -> Array:
     InvalidType
         If an operand does not consist of floats.
     """
-    return _reduced(
-        elementwise.square(_difference("mse_loss", input, target, reduction)), reduction
-    )
+    return reduced(elementwise.square(_difference("mse_loss", input, target, reduction)), reduction)
 
 
 @widened("input", "target")
@@ -101,7 +101,7 @@ def l1_loss(input: Array, target: Array, *, reduction: str = "mean") -> Array:
     InvalidType
         If an operand does not consist of floats.
     """
-    return _reduced(elementwise.abs(_difference("l1_loss", input, target, reduction)), reduction)
+    return reduced(elementwise.abs(_difference("l1_loss", input, target, reduction)), reduction)
 
 
 @widened("input", "target")
@@ -143,7 +143,7 @@ def huber_loss(
     if edge <= 0:
         raise InvalidArgument(op, "delta", delta, "a number above 0")
     losses = elementwise.where(size < edge, size * size * 0.5, (size - edge / 2) * edge)
-    return _reduced(losses, reduction)
+    return reduced(losses, reduction)
 
 
 @widened("input", "target")
@@ -185,9 +185,9 @@ def smooth_l1_loss(
     if edge < 0:
         raise InvalidArgument(op, "beta", beta, "a number of at least 0")
     if edge == 0:
-        return _reduced(size, reduction)
+        return reduced(size, reduction)
     losses = elementwise.where(size < edge, size * size * (0.5 / edge), size - edge / 2)
-    return _reduced(losses, reduction)
+    return reduced(losses, reduction)
 
 
 @widened("input", "target")
@@ -231,19 +231,20 @@ def binary_cross_entropy_with_logits(
         If an operand does not consist of floats.
     """
     op = "binary_cross_entropy_with_logits"
-    _check(op, reduction)
+    check_reduction(op, reduction)
     x = inputs.floats(op, "input", input)
     t = inputs.shaped(op, "target", inputs.floats(op, "target", target), x.shape)
     losses: Array = elementwise.logaddexp(-x, 0.0)  # -log σ(x)
     if pos_weight is not None:
-        losses = losses * ((_factor(op, "pos_weight", pos_weight, x) - 1) * t + 1)
+        losses = losses * ((broadcast_factor(op, "pos_weight", pos_weight, x) - 1) * t + 1)
     losses = losses + x * (1 - t)
     if weight is not None:
-        losses = losses * _factor(op, "weight", weight, x)
-    return _reduced(losses, reduction)
+        losses = losses * broadcast_factor(op, "weight", weight, x)
+    return reduced(losses, reduction)
 
 
-def _factor(op: str, name: str, weight: Any, x: Array) -> Array:
+def broadcast_factor(op: str, name: str, weight: Any, x: Array) -> Array:
+    """Return factors, broadcast to the shape of ``x``."""
     own = inputs.floats(op, name, weight)
     try:
         return manipulation.broadcast_to(own, x.shape)
@@ -294,7 +295,7 @@ def nll_loss(
     wait for the GPU.
     """
     op = "nll_loss"
-    _check(op, reduction)
+    check_reduction(op, reduction)
     x, t, axis = _classes(op, input, target)
     ignored = t == checks.integer(op, "ignore_index", ignore_index, -checks.LARGEST)
     goals = elementwise.where(ignored, 0, t)
@@ -352,7 +353,7 @@ def cross_entropy(
     Targets out of range give a loss and gradients of NaN, as in :func:`nll_loss`.
     """
     op = "cross_entropy"
-    _check(op, reduction)
+    check_reduction(op, reduction)
     smoothing = checks.real(op, "label_smoothing", label_smoothing)
     if not 0 <= smoothing <= 1:
         raise InvalidArgument(op, "label_smoothing", label_smoothing, "a number from 0 to 1")
@@ -431,7 +432,7 @@ def _weighted(
         losses = losses * factors
     losses = elementwise.where(ignored, 0.0, losses)
     if reduction != "mean":
-        return _reduced(losses, reduction)
+        return reduced(losses, reduction)
     counted = elementwise.where(ignored, 0.0, 1.0 if factors is None else factors)
     found: Array = statistics.sum(losses) / statistics.sum(counted)
     return apply.cast_to("loss", found, losses.node.kind, copy=False)
@@ -452,6 +453,6 @@ def _of_probabilities(
         logs = logs * _by_class(factors, axis, x.ndim)
     losses = -statistics.sum(logs * t, axis=axis)
     if reduction != "mean":
-        return _reduced(losses, reduction)
+        return reduced(losses, reduction)
     found: Array = statistics.sum(losses) / product(losses.shape)
     return found

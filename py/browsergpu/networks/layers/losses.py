@@ -5,13 +5,15 @@ from __future__ import annotations
 from browsergpu.arrays.array import Array
 from browsergpu.core import checks
 from browsergpu.core.errors import InvalidArgument
-from browsergpu.functions import elementwise, statistics
 from browsergpu.functions.nn import losses
+from browsergpu.functions.nn.criteria import likelihoods
 from browsergpu.networks.layers.settings import share
 from browsergpu.networks.module import Module
 
 
-class _Loss(Module):
+class Loss(Module):
+    """Base of losses."""
+
     def __init__(self, *, reduction: str = "mean") -> None:
         super().__init__()
         if reduction not in ("mean", "sum", "none"):
@@ -20,7 +22,7 @@ class _Loss(Module):
         self.reduction = reduction
 
 
-class MSELoss(_Loss):
+class MSELoss(Loss):
     """Compute :func:`browsergpu.nn.mse_loss`."""
 
     def forward(self, input: Array, target: Array) -> Array:
@@ -28,7 +30,7 @@ class MSELoss(_Loss):
         return losses.mse_loss(input, target, reduction=self.reduction)
 
 
-class L1Loss(_Loss):
+class L1Loss(Loss):
     """Compute :func:`browsergpu.nn.l1_loss`."""
 
     def forward(self, input: Array, target: Array) -> Array:
@@ -36,7 +38,7 @@ class L1Loss(_Loss):
         return losses.l1_loss(input, target, reduction=self.reduction)
 
 
-class SmoothL1Loss(_Loss):
+class SmoothL1Loss(Loss):
     """Compute :func:`browsergpu.nn.smooth_l1_loss`."""
 
     def __init__(self, *, reduction: str = "mean", beta: float = 1.0) -> None:
@@ -48,7 +50,7 @@ class SmoothL1Loss(_Loss):
         return losses.smooth_l1_loss(input, target, reduction=self.reduction, beta=self.beta)
 
 
-class HuberLoss(_Loss):
+class HuberLoss(Loss):
     """Compute :func:`browsergpu.nn.huber_loss`."""
 
     def __init__(self, *, reduction: str = "mean", delta: float = 1.0) -> None:
@@ -60,7 +62,7 @@ class HuberLoss(_Loss):
         return losses.huber_loss(input, target, reduction=self.reduction, delta=self.delta)
 
 
-class BCEWithLogitsLoss(_Loss):
+class BCEWithLogitsLoss(Loss):
     """Compute :func:`browsergpu.nn.binary_cross_entropy_with_logits`."""
 
     def __init__(
@@ -78,11 +80,8 @@ class BCEWithLogitsLoss(_Loss):
         )
 
 
-class BCELoss(_Loss):
-    """Compute -(t log x + (1 - t) log(1 - x)) of probabilities, times ``weight``.
-
-    Logarithms are at least -100, as in PyTorch.
-    """
+class BCELoss(Loss):
+    """Compute :func:`browsergpu.nn.binary_cross_entropy`."""
 
     def __init__(self, weight: Array | None = None, *, reduction: str = "mean") -> None:
         super().__init__(reduction=reduction)
@@ -90,19 +89,12 @@ class BCELoss(_Loss):
 
     def forward(self, input: Array, target: Array) -> Array:
         """Return the reduced loss."""
-        if input.shape != target.shape:
-            raise InvalidArgument("BCELoss", "target", target, f"have shape {input.shape}")
-        hit = elementwise.maximum(elementwise.log(input), -100.0)
-        missed = elementwise.maximum(elementwise.log(1 - input), -100.0)
-        found: Array = -(target * hit + (1 - target) * missed)
-        if self.weight is not None:
-            found = found * self.weight
-        if self.reduction == "none":
-            return found
-        return statistics.sum(found) if self.reduction == "sum" else statistics.mean(found)
+        return likelihoods.binary_cross_entropy(
+            input, target, self.weight, reduction=self.reduction
+        )
 
 
-class NLLLoss(_Loss):
+class NLLLoss(Loss):
     """Compute :func:`browsergpu.nn.nll_loss`."""
 
     def __init__(
@@ -119,7 +111,7 @@ class NLLLoss(_Loss):
         )
 
 
-class CrossEntropyLoss(_Loss):
+class CrossEntropyLoss(Loss):
     """Compute :func:`browsergpu.nn.cross_entropy`."""
 
     def __init__(

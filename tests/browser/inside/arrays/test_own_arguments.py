@@ -26,6 +26,9 @@ SOLID = np.arange(432, dtype=np.float32).reshape(1, 2, 6, 6, 6) % 11
 LABELS = np.int32([0, 2, 1])
 POSITIVE = np.float32([[4.0, 1.0, 0.5], [1.0, 5.0, 1.0], [0.5, 1.0, 6.0]])
 HALVES = {"dtype": "float16"}
+#: Log-probabilities of three steps, and labels with one alignment.
+_ALIGNED = (np.log(POSITIVE / POSITIVE.sum(1, keepdims=True))[:, None], np.int32([[1, 1]]), [3],
+            [2])  # fmt: skip
 #: No device: what says so has looked at the argument.
 NOWHERE = {"device": "no device"}
 
@@ -236,6 +239,33 @@ CASES: dict[str, Case] = {
         "include_last_offset": With(
             True, {"offsets": np.int32([0, 2, 3])}, operands=(LABELS, X)
         ), "padding_idx": 2,
+    }),
+    "nn.binary_cross_entropy": Case((POSITIVE / 8, POSITIVE.T / 8), {"weight": VECTOR, **_LOSS}),
+    "nn.kl_div": Case((X, POSITIVE), {"log_target": True, **_LOSS}),
+    "nn.poisson_nll_loss": Case((POSITIVE, POSITIVE.T), {
+        "log_input": False, "full": True, "eps": With(0.5, {"log_input": False}), **_LOSS,
+    }),
+    "nn.gaussian_nll_loss": Case((X, X.T, POSITIVE), {"full": True, "eps": 2.0, **_LOSS}),
+    "nn.hinge_embedding_loss": Case((X, np.sign(X)), {"margin": 2.0, **_LOSS}),
+    "nn.margin_ranking_loss": Case((X, X.T, np.sign(X)), {"margin": 2.0, **_LOSS}),
+    "nn.soft_margin_loss": Case((X, np.sign(X)), _LOSS),
+    "nn.multilabel_soft_margin_loss": Case((X, np.float32(X > 0)), {"weight": VECTOR, **_LOSS}),
+    "nn.multi_margin_loss": Case((X, LABELS), {
+        "p": 2, "margin": 2.0, "weight": VECTOR, **_LOSS,
+    }),
+    "nn.multilabel_margin_loss": Case((X, np.int32([[0, -1, 0], [1, 2, -1], [2, -1, 0]])), _LOSS),
+    "nn.cosine_similarity": Case((X, POSITIVE), {"dim": 0, "eps": 10.0}),
+    "nn.pairwise_distance": Case((X, X.T), {"p": 1.0, "eps": 1.0, "keepdim": True}),
+    "nn.cosine_embedding_loss": Case((X, POSITIVE, np.float32([-1, 1, -1])), {
+        "margin": -0.5, **_LOSS,
+    }),
+    "nn.triplet_margin_loss": Case((X, X.T, POSITIVE), {
+        "margin": 9.0, "p": 1.0, "eps": 1.0, "swap": With(True, {"margin": 9.0}), **_LOSS,
+    }),
+    "nn.ctc_loss": Case((np.log(POSITIVE / POSITIVE.sum(1, keepdims=True))[:, None],
+                         np.int32([[1, 1]]), [2], [2]), {
+        "blank": With(2, operands=_ALIGNED), "zero_infinity": True,
+        "reduction": With("sum", operands=_ALIGNED),
     }),
     "nn.rrelu": Case((X,), {
         "lower": 0.2, "upper": 0.5, "training": True,

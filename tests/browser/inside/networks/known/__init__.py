@@ -36,10 +36,10 @@ def settings(name: str, x: np.ndarray, *pairs: tuple[dict[str, Any], Any]) -> li
 
 
 def gather() -> Table:
-    from inside.networks.known import activations, bags, spatial
+    from inside.networks.known import activations, bags, losses, spatial
 
     found: Table = {}
-    for module in (activations, bags, spatial):
+    for module in (activations, bags, losses, spatial):
         assert not found.keys() & module.CASES.keys()
         found |= module.CASES
     return found

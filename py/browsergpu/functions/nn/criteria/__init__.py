@@ -1,0 +1,1 @@
+"""Further loss functions, and the distances that they measure."""
