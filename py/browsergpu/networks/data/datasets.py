@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
 from browsergpu.arrays.array import Array
 from browsergpu.core import checks
-from browsergpu.core.errors import InvalidArgument, InvalidType
+from browsergpu.core.errors import InvalidArgument, InvalidIndex, InvalidType
 from browsergpu.core.showing import Description, Shown
 from browsergpu.functions import creation, manipulation
+from browsergpu.networks.data.samplers import host_generator
 
 
 @runtime_checkable
@@ -27,6 +29,16 @@ class Dataset(Protocol):
 
     def __len__(self) -> int:
         """Return the number of samples."""
+
+
+class IterableDataset:
+    """Base of datasets whose samples come one after the other.
+
+    A subclass defines ``__iter__``. It may define ``__len__``, too.
+    """
+
+    def __iter__(self) -> Iterator[Any]:
+        raise NotImplementedError(f"{type(self).__name__} has no method __iter__")
 
 
 class ArrayDataset(Shown):
@@ -115,7 +127,54 @@ class Subset(Shown):
         return batch_of(self.dataset, self.indices[indices], device)
 
 
-def random_split(dataset: Any, lengths: Sequence[float], seed: int | None = None) -> list[Subset]:
+class ConcatDataset(Shown):
+    """Datasets one after the other."""
+
+    def __init__(self, datasets: Iterable[Any]) -> None:
+        self.datasets = list(datasets)
+        for one in self.datasets:
+            if not isinstance(one, Dataset):
+                raise InvalidType("ConcatDataset", "datasets", one, "Datasets")
+        if not self.datasets:
+            raise InvalidArgument("ConcatDataset", "datasets", self.datasets, "Datasets")
+        #: The number of samples up to the end of each dataset.
+        self.cumulative_sizes = np.cumsum([len(one) for one in self.datasets]).tolist()
+
+    def _facts(self) -> str:
+        return f"of {len(self)} samples"
+
+    def __len__(self) -> int:
+        return int(self.cumulative_sizes[-1])
+
+    def __getitem__(self, index: int) -> Any:
+        if not -len(self) <= index < len(self):
+            raise InvalidIndex("ConcatDataset", "index", index, f"one of {len(self)} samples")
+        own = index % len(self)
+        at = bisect_right(self.cumulative_sizes, own)
+        return self.datasets[at][own - (self.cumulative_sizes[at - 1] if at else 0)]
+
+
+class ChainDataset(IterableDataset):
+    """The samples of several datasets that are iterated, one after the other."""
+
+    def __init__(self, datasets: Iterable[IterableDataset]) -> None:
+        self.datasets = list(datasets)
+        for one in self.datasets:
+            if not isinstance(one, IterableDataset):
+                raise InvalidType("ChainDataset", "datasets", one, "IterableDatasets")
+
+    def __iter__(self) -> Iterator[Any]:
+        for one in self.datasets:
+            yield from one
+
+    def __len__(self) -> int:
+        sizes: list[Any] = self.datasets
+        return sum(len(one) for one in sizes)
+
+
+def random_split(
+    dataset: Any, lengths: Sequence[float], seed: int | None = None, *, generator: Any = None
+) -> list[Subset]:
     """Split a dataset randomly into disjoint subsets.
 
     Parameters
@@ -127,6 +186,8 @@ def random_split(dataset: Any, lengths: Sequence[float], seed: int | None = None
         the first subsets.
     seed : int, optional
         Determines the split.
+    generator : Generator, optional
+        A generator of ``browsergpu.random.default_rng`` or NumPy that draws the seed.
 
     Returns
     -------
@@ -136,7 +197,8 @@ def random_split(dataset: Any, lengths: Sequence[float], seed: int | None = None
     Raises
     ------
     InvalidArgument
-        If the lengths add up neither to the size of the dataset nor to 1.
+        If the lengths add up neither to the size of the dataset nor to 1, or if there are a seed
+        and a generator.
     """
     op = "random_split"
     if not isinstance(dataset, Dataset):
@@ -153,35 +215,67 @@ def random_split(dataset: Any, lengths: Sequence[float], seed: int | None = None
         raise InvalidArgument(
             op, "lengths", list(lengths), f"numbers that add up to {total}, or to 1"
         )
-    order = np.random.default_rng(seed).permutation(total)
+    if generator is not None and seed is not None:
+        raise InvalidArgument(op, "seed", seed, "None with a generator")
+    rng = np.random.default_rng(seed) if generator is None else host_generator(op, generator)
+    order = rng.permutation(total)
     ends = np.cumsum(counts)
     return [
         Subset(dataset, order[end - count : end]) for end, count in zip(ends, counts, strict=True)
     ]
 
 
-def batch_of(dataset: Any, indices: np.ndarray, device: Any) -> Any:
+def batch_of(dataset: Any, indices: Any, device: Any) -> Any:
     """Return the samples with the given indices as one batch, on the GPU."""
     if hasattr(dataset, "batch"):
-        return dataset.batch(indices, device)
-    return collated([dataset[int(n)] for n in indices], device)
+        return dataset.batch(np.asarray(indices), device)
+    own = [int(n) if isinstance(n, np.integer) else n for n in indices]
+    return collated([dataset[n] for n in own], device)
 
 
-def collated(samples: Sequence[Any], device: Any = None) -> Any:
+def default_collate(batch: Sequence[Any]) -> Any:
     """Stack samples along a new first axis, keeping their tuples, lists and dicts.
 
-    Raises InvalidType for samples other than arrays and numbers.
+    Parameters
+    ----------
+    batch : sequence
+        Samples: arrays, numbers, strings, or tuples, lists or dicts of these.
+
+    Returns
+    -------
+    Array, list, tuple or dict
+        The form of a sample, with arrays for arrays and numbers, and lists for strings.
+
+    Raises
+    ------
+    InvalidType
+        For samples of other types.
+    """
+    if not batch:
+        raise InvalidArgument("default_collate", "batch", batch, "samples")
+    return collated(batch)
+
+
+def collated(samples: Sequence[Any], device: Any = None, is_alone: bool = False) -> Any:
+    """Stack samples along a new first axis, keeping their tuples, lists and dicts.
+
+    ``is_alone`` leaves the axis out, for one sample. Strings are not stacked. Raises InvalidType
+    for samples other than arrays, numbers and strings.
     """
     first = samples[0]
+    if isinstance(first, str | bytes):
+        return first if is_alone else list(samples)
     if isinstance(first, dict):
-        return {key: collated([one[key] for one in samples], device) for key in first}
+        return {key: collated([one[key] for one in samples], device, is_alone) for key in first}
     if isinstance(first, tuple | list):
-        made = [collated(list(each), device) for each in zip(*samples, strict=True)]
+        made = [collated(list(each), device, is_alone) for each in zip(*samples, strict=True)]
         return first._make(made) if hasattr(first, "_make") else type(first)(made)
     if isinstance(first, Array):
-        return manipulation.stack(list(samples))
+        return first if is_alone else manipulation.stack(list(samples))
     if isinstance(first, np.ndarray | np.generic):
-        return creation.asarray(np.stack([np.asarray(one) for one in samples]), device=device)
+        stacked = np.asarray(first) if is_alone else np.stack([np.asarray(x) for x in samples])
+        return creation.asarray(stacked, device=device)
     if isinstance(first, bool | int | float | complex):
-        return creation.asarray(list(samples), device=device)
-    raise InvalidType("DataLoader", "sample", first, "arrays, numbers, or tuples or dicts of them")
+        return first if is_alone else creation.asarray(list(samples), device=device)
+    expected = "arrays, numbers, strings, or tuples, lists or dicts of them"
+    raise InvalidType("DataLoader", "sample", first, expected)

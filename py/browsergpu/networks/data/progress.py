@@ -55,7 +55,7 @@ class progress:
         else:
             raise InvalidType(op, "steps", steps, "an integer or an iterable")
         #: Total number of steps. None if unknown.
-        self.total = len(self._steps) if isinstance(self._steps, Sized) else None
+        self.total = _length(self._steps)
         #: Number of completed steps.
         self.done = 0
         #: The values read so far, by name.
@@ -151,6 +151,14 @@ class progress:
         curves = "".join(_curve(name, own) for name, own in self.values.items() if len(own) > 1)
         bar = "" if self.total is None else f'<progress value="{share:.4f}" max="1"></progress> '
         return f"<div>{bar}<code>{facts}</code></div>{curves}"
+
+
+def _length(steps: Any) -> int | None:
+    """Return the number of steps, or None if it is not known."""
+    try:
+        return len(steps) if isinstance(steps, Sized) else None
+    except TypeError:  # a loader of a dataset without a length
+        return None
 
 
 def _checked(name: str, value: Any) -> Any:

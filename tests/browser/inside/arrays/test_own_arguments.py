@@ -27,8 +27,8 @@ LABELS = np.int32([0, 2, 1])
 POSITIVE = np.float32([[4.0, 1.0, 0.5], [1.0, 5.0, 1.0], [0.5, 1.0, 6.0]])
 HALVES = {"dtype": "float16"}
 #: Log-probabilities of three steps, and labels with one alignment.
-_ALIGNED = (np.log(POSITIVE / POSITIVE.sum(1, keepdims=True))[:, None], np.int32([[1, 1]]), [3],
-            [2])  # fmt: skip
+_ALIGNED = (np.log(POSITIVE / POSITIVE.sum(1, keepdims=True))[[1, 0, 2], None],
+            np.int32([[1, 1]]), [3], [2])  # fmt: skip
 #: No device: what says so has looked at the argument.
 NOWHERE = {"device": "no device"}
 

@@ -28,7 +28,7 @@ def test_it_goes_through_a_loader_and_through_what_has_no_length(bg: Any) -> Non
     endless = bg.data.progress(iter("ab"))
     assert list(endless) == ["a", "b"]
     assert repr(endless).startswith("2, ")
-    with pytest.raises(TypeError, match="not known"):
+    with pytest.raises(TypeError, match="unknown"):
         len(endless)
     assert "<progress" not in endless._repr_html_()
 
