@@ -16,7 +16,7 @@ start[size // 4 : size // 2, size // 3 : size // 2] = 1
 
 
 def spread(heat: Any) -> Any:
-    """One step, of NumPy's arrays or of ours."""
+    """Take one step, with NumPy arrays or GPU arrays."""
     middle = heat[1:-1, 1:-1]
     around = heat[:-2, 1:-1] + heat[2:, 1:-1] + heat[1:-1, :-2] + heat[1:-1, 2:]
     heat[1:-1, 1:-1] = middle + rate * (around - 4 * middle)
