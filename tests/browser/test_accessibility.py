@@ -1,4 +1,4 @@
-"""axe-core finds nothing serious: on the notebook, its dialogs and panels, and the other pages."""
+"""axe-core finds no serious problem in the notebook, its dialogs and panels, and other pages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The benchmark's runner, on small sizes: every row's result is right. Times are not looked at."""
+"""The benchmark's runner with small sizes: the result of every row is right. Times are ignored."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""draw: what a person sees on the canvas, from the worker and from the main thread."""
+"""draw: the pixels on the canvas, from the worker and from the main thread."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pages of docs/embedding.md, as they stand, on a plain static host."""
+"""The pages of docs/embedding.md, unchanged, on a plain static host."""
 
 from __future__ import annotations
 

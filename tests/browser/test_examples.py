@@ -1,4 +1,4 @@
-"""The programs of examples/ run as they stand, in a page, and are right by their own comparison."""
+"""The programs of examples/ run unchanged in a page, and their own comparisons succeed."""
 
 from __future__ import annotations
 

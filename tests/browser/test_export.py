@@ -1,4 +1,4 @@
-"""The page as `serve.py --export` writes it, below a path of a host of static files."""
+"""The page that `serve.py --export` writes, below a path of a static host."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The gallery's notebooks of networks that learn, with few steps: right by their own numbers."""
+"""The gallery's notebooks that train networks, with few steps: their own checks succeed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The gallery's notebooks of pictures and programs: each is right by its own comparison."""
+"""The gallery's notebooks of images and programs: the comparison in each one succeeds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A crash of the GPU process, made by DevTools: a loss with all that comes with it."""
+"""A crash of the GPU process, caused through DevTools, and recovery from it."""
 
 from __future__ import annotations
 

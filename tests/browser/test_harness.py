@@ -1,4 +1,4 @@
-"""The harness notices what it is there to notice."""
+"""The harness detects the problems that it must detect."""
 
 from __future__ import annotations
 

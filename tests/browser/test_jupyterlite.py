@@ -1,4 +1,4 @@
-"""JupyterLite with our wheel in it, as tools/jupyterlite builds it, on a plain static host."""
+"""JupyterLite with the project's wheel, built by tools/jupyterlite, on a plain static host."""
 
 from __future__ import annotations
 

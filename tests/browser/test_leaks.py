@@ -1,4 +1,4 @@
-"""Nothing is left of 10,000 rounds of alloc, op and free, nor of closed backends."""
+"""10,000 rounds of alloc, operation and free leak nothing; nor do closed backends."""
 
 from __future__ import annotations
 

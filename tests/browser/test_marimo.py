@@ -1,4 +1,4 @@
-"""The notebook of docs/marimo.md, as it stands, exported by marimo, on a plain static host."""
+"""The notebook of docs/marimo.md, unchanged, exported by marimo, on a plain static host."""
 
 from __future__ import annotations
 

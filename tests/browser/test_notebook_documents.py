@@ -1,4 +1,4 @@
-"""Documents: reload, open, save, and what cannot be opened."""
+"""Notebooks: reload, open, save, and files that cannot be opened."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files lie in the kernel's home folder: what a person brings and what Python writes is kept."""
+"""Files in the kernel's home folder: uploads and files that Python writes are stored."""
 
 from __future__ import annotations
 

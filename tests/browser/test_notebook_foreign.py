@@ -1,4 +1,4 @@
-"""Notebooks from elsewhere cannot act for their reader, and look as their authors meant."""
+"""Notebooks from elsewhere cannot act on their own, and look as their authors intended."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the browser tests stand on: Chromium, the site, the bare page, tests run inside Pyodide."""
+"""Harness of the browser tests: Chromium, the site, the bare page, tests inside Pyodide."""
 
 from pathlib import Path
 

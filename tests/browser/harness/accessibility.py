@@ -1,4 +1,4 @@
-"""axe-core in a page: what it finds against people who see less, or use no mouse."""
+"""Accessibility checks of a page by axe-core."""
 
 from __future__ import annotations
 

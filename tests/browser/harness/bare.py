@@ -1,4 +1,4 @@
-"""The bare page (tests/browser/pages): Pyodide in a page or a worker, without a file of web/."""
+"""The bare page (tests/browser/pages): Pyodide in a page or a worker, without files of web/."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Chromium with WebGPU on SwiftShader, a Vulkan driver in software that needs no GPU."""
+"""Chromium with WebGPU on SwiftShader, a software Vulkan driver."""
 
 from __future__ import annotations
 

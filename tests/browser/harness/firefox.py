@@ -1,6 +1,6 @@
-"""Firefox as it is released, with WebGPU on lavapipe, a Vulkan driver in software.
+"""Released Firefox with WebGPU on lavapipe, a software Vulkan driver.
 
-``BROWSERGPU_BROWSER=firefox`` has the tests run in it; python3 tests/run.py --firefox sets it.
+``BROWSERGPU_BROWSER=firefox`` runs the tests in Firefox; python3 tests/run.py --firefox sets it.
 """
 
 from __future__ import annotations

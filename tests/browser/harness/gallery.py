@@ -1,4 +1,4 @@
-"""The gallery's notebooks in the page: small ones, run top to bottom, and what they put out."""
+"""The gallery's notebooks in the page, with small sizes, and their outputs."""
 
 from __future__ import annotations
 

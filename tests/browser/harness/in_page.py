@@ -1,4 +1,4 @@
-"""Runs pytest inside Pyodide. Written into the page by harness/inside.py; not for the host."""
+"""Runs pytest inside Pyodide. harness/inside.py writes this file into the page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a test session starts once, when first needed: Playwright, a browser, the site."""
+"""Resources that a test session starts on first use: Playwright, a browser, the site."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""marimo's WebAssembly notebook, exported by marimo, with packages of npm and PyPI in the place of
-the servers that its page asks for Pyodide and for marimo itself."""
+"""A notebook exported by marimo, with local packages in place of marimo's servers and the CDN."""
 
 from __future__ import annotations
 

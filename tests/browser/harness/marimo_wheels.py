@@ -1,4 +1,4 @@
-"""What marimo has in Pyodide: its wheels as Pyodide's lock would name them."""
+"""The wheels that marimo's page needs, in the format of Pyodide's lock file."""
 
 from __future__ import annotations
 

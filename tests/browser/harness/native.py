@@ -1,4 +1,4 @@
-"""The in-page tests outside a browser: the same files, on the machine's own GPU or one in software.
+"""The in-page tests outside a browser, on the machine's GPU or a software GPU.
 
 ``$BROWSERGPU_NATIVE`` is the engine, "dawn" or "wgpu"; python3 tests/run.py --native sets it.
 """

@@ -1,4 +1,4 @@
-"""The notebook page as a person uses it: type, press keys, click, look."""
+"""User actions on the notebook page: typing, keys, clicks, and reading outputs."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
-"""How long tests wait for what never comes.
+"""Time-outs of waits.
 
-What works comes sooner on any machine, also on a slow one with busy cores: these say when something
-hangs, and nothing of how fast anything is.
+They detect hangs on slow and busy machines. They do not measure speed.
 """
 
 PATIENCE_S = 300.0  # less than pytest gives a test (faulthandler_timeout)

@@ -1,4 +1,4 @@
-"""What a page complained about: console errors, page errors, WebGPU's warnings, a crash."""
+"""Problems that a page reports: console errors, page errors, WebGPU's warnings, a crash."""
 
 from __future__ import annotations
 

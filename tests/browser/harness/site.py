@@ -1,4 +1,4 @@
-"""The site under test: what serve.py serves, plus the pages and wheels that only tests need."""
+"""The site under test: the files of serve.py, plus pages and wheels for the tests."""
 
 from __future__ import annotations
 

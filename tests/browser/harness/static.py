@@ -1,4 +1,4 @@
-"""A plain static host, as people have one: files as they are, no header that isolates a page."""
+"""A plain static host: files without the headers that isolate a page."""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
-"""What a browser keeps of a first boot (web/kernel/kept.js), given to other contexts of a test run:
-a boot there takes half as long, as for anybody who comes back."""
+"""The browser storage of a first visit (web/kernel/kept.js), for other contexts of a test run.
+
+A boot with this storage takes half as long, as for a returning visitor.
+"""
 
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
-"""Tests that run inside Pyodide, on the real GPU. The host runs them one by one: see
-harness/inside.py. Nothing here may import `js` or `pyodide` at the top, since the host collects
-these files too."""
+"""Tests that run inside Pyodide, on WebGPU. The host runs them one by one: see harness/inside.py.
+
+No module here may import `js` or `pyodide` at its top, because the host collects the files too.
+"""

@@ -1,4 +1,4 @@
-"""The one comparison of the suite."""
+"""The comparison that all tests of results use."""
 
 from __future__ import annotations
 

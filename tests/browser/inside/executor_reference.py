@@ -1,5 +1,4 @@
-"""What KernelExecutor computes, in float64 NumPy, from the definitions: loops and windows, slow and
-plain on purpose."""
+"""Reference results of KernelExecutor, in float64 NumPy, by simple loops over the definitions."""
 
 from __future__ import annotations
 

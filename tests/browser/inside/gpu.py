@@ -1,4 +1,4 @@
-"""Buffers of one test, and what the device counted meanwhile."""
+"""Buffers of one test, and the device's counters during it."""
 
 from __future__ import annotations
 

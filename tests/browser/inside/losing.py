@@ -1,4 +1,4 @@
-"""Taking a GPU away, as a crash of it would, in a page and outside of one."""
+"""Helpers that make a device lose its GPU, in a page and outside."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Fewer combinations of parameters, for tests that would take long with all of them."""
+"""Pairwise combinations of parameters, for tests that would take long with all of them."""
 
 from __future__ import annotations
 

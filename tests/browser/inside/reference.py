@@ -1,5 +1,7 @@
-"""What the ops compute, in float64 NumPy, written from their definitions and not from the code
-under test. Slow and plain on purpose."""
+"""Reference results of the operations, in float64 NumPy, from their definitions.
+
+The code is simple and slow on purpose, and shares nothing with the code under test.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Backends that the test files of one page share: most of a file's time would go into compiling
-kernels that another has compiled."""
+"""Backends that the test files of one page share, so that each kernel compiles once."""
 
 from __future__ import annotations
 

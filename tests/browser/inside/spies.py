@@ -1,4 +1,4 @@
-"""What the product asks WebGPU for: the arguments of its calls, seen from outside."""
+"""Records of the package's WebGPU calls and their arguments."""
 
 from __future__ import annotations
 

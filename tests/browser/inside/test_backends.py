@@ -1,4 +1,4 @@
-"""Several backends, canvases by id, and what a backend says of itself."""
+"""Several backends, canvases by id, and a backend's properties."""
 
 from __future__ import annotations
 

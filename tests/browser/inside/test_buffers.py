@@ -1,4 +1,4 @@
-"""Buffer: usage, ranges, mapping, and its life."""
+"""Buffer: usage, ranges, mapping and lifetime."""
 
 from __future__ import annotations
 

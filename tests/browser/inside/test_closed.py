@@ -1,4 +1,4 @@
-"""After close(): every call says so, in its own name, and close() ends what is under way."""
+"""After close(), every call raises in its own name, and pending waits end."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One API's data in another: executors of backends, tensors as arrays, arrays that are drawn."""
+"""Data of one interface in another: executors of backends, tensors as arrays, drawn arrays."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Every op computes on the GPU: it dispatches there, and nothing is read back for it.
+"""Every operation computes on the GPU and reads nothing back.
 
-Counted from outside of the product, by pages/watch-webgpu.mjs, and by its own counters.
+pages/watch-webgpu.mjs counts the calls from outside the package, and the package's counters agree.
 """
 
 from __future__ import annotations

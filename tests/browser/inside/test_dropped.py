@@ -1,5 +1,7 @@
-"""What nobody holds any more goes at once: devices, buffers, tensors, profiles; and what an
-interrupt leaves behind. None of it waits for a collector, Python's or JavaScript's."""
+"""Unreferenced devices, buffers, tensors and profiles are freed at once, also after interrupts.
+
+No test waits for a garbage collector, Python's or JavaScript's.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""KernelExecutor and its device: kernels of the user's, statistics, tasks, where work is done."""
+"""KernelExecutor and its device: custom kernels, statistics, tasks, and work on the GPU."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""BackendGroup: who computes next, and copies between backends."""
+"""BackendGroup: the policies, and copies between backends."""
 
 from __future__ import annotations
 

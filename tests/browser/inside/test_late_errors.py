@@ -1,4 +1,4 @@
-"""What the GPU reports late, and its loss."""
+"""Errors that the GPU reports late, and the loss of the GPU."""
 
 from __future__ import annotations
 

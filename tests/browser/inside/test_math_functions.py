@@ -1,4 +1,4 @@
-"""The elementwise functions of shaders/lib/math against float64, by a kernel of each file's."""
+"""The elementwise functions of shaders/lib/math against float64, one kernel for each file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Empty submits, which have a browser look whether the GPU is done: where it needs them alone."""
+"""Empty submits, which make a browser check whether the GPU is done, only where necessary."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sorting, extremes' places and bisection against NumPy, bit by bit."""
+"""Sorting, indices of extremes and bisection against NumPy, bit by bit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pool, its statistics, limits, and what happens when there is no room."""
+"""The buffer pool, its statistics and limits, and a full memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far Python gets ahead of the GPU."""
+"""Throttling: Python records only a limited amount of work ahead of the GPU."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""profile(): what is measured, how it is shown, and that it leaves nothing behind."""
+"""profile(): measured times, the table, the trace, and no leaks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Random numbers: the same bits as on the host, whose distributions tests/unit has checked."""
+"""Random numbers: the same bits as on the host, whose distributions tests/unit checks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A device that is lost, and what comes back. (The GPU's crash: tests/browser/test_gpu_crash.py)"""
+"""A lost device and its recovery. (A crash of the GPU: tests/browser/test_gpu_crash.py)"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Running sums, products and extremes, and the places where a mask is true, against NumPy."""
+"""Cumulative sums, products and extremes, and indices of true elements, against NumPy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every shader compiles in every configuration; what does not compile is told with its place."""
+"""Every shader compiles in every configuration. Compilation errors name their place."""
 
 from __future__ import annotations
 

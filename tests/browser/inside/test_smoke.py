@@ -1,4 +1,4 @@
-"""A first sign of life, on both threads."""
+"""Smoke tests, on the worker and on the main thread."""
 
 from __future__ import annotations
 

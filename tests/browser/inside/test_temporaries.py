@@ -1,4 +1,4 @@
-"""An operation that fails half-way, for want of memory or otherwise, gives its temporaries back."""
+"""An operation that fails half-way frees its temporaries."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Waiting for the GPU, but not for ever."""
+"""Waits for the GPU with a timeout."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Large arrays to and from the GPU: they travel in pieces, and nobody notices."""
+"""Large arrays to and from the GPU, which are transferred in pieces."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""tune(): variants are measured, picked, remembered and forgotten."""
+"""tune(): variants are measured, picked, saved and forgotten."""
 
 from __future__ import annotations
 

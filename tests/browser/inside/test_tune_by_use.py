@@ -1,4 +1,4 @@
-"""Tuning by use: calls take turns among variants, all of which are right, and the winner stays."""
+"""Autotuning: normal calls use different variants with right results; the fastest is kept."""
 
 from __future__ import annotations
 

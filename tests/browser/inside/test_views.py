@@ -1,4 +1,4 @@
-"""Arrays with strides and offsets: what as_strided gives, and what every operation reads of it."""
+"""Strided arrays: the results of as_strided, and every operation on strided operands."""
 
 from __future__ import annotations
 

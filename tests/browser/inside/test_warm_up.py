@@ -1,4 +1,4 @@
-"""Kernels compiled before they are needed, and commands that wait for those that are not."""
+"""Kernels compiled in advance, and commands that wait for kernels that still compile."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Workgroup sizes: chosen, used by the kernels, measured, remembered and forgotten."""
+"""Workgroup sizes: chosen, used by the kernels, measured, saved and forgotten."""
 
 from __future__ import annotations
 

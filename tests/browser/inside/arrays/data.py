@@ -1,4 +1,4 @@
-"""Arrays for the tests of arrays, and the one comparison with NumPy."""
+"""Test arrays, and the comparison with NumPy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the functions of networks compute, in float64 NumPy, from the definitions."""
+"""Reference results of network functions, in float64 NumPy, from the definitions."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Complex functions at the corners: infinities, NaN, zeros of both signs, branch cuts.
+"""Special values of complex functions: infinities, NaN, signed zeros, branch cuts.
 
-Real and imaginary parts, as C17 Annex G has them, by glibc; where it leaves a sign open, the test
-does not look at it.
+Real and imaginary parts are those of C17 Annex G, computed by glibc. The tests ignore signs that
+the standard leaves open.
 """
 
 from __future__ import annotations

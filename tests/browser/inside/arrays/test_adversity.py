@@ -1,4 +1,4 @@
-"""Arrays beside errors, on devices that are closed or lost, and of numbers far from zero."""
+"""Arrays after errors, on closed or lost devices, and with extreme values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Kernels with CuPy's signatures whose texts are C, against NumPy."""
+"""Custom kernels written in C, with CuPy's signatures, against NumPy."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
-"""Every public function in a block of ``capture()``: a replay leaves what running it again leaves.
+"""Every public function in a block of ``capture()``: a replay equals running the block again.
 
-Arguments are inputs of the block, views of one (as the drawn calls have them), or computed from
-one; inputs are changed by assignment, in place, through a view, and by an optimizer; results are
-kept as they are, as a view and as a copy. Compared bit for bit.
+Arguments are inputs of the block, views of an input, or computed from an input. Inputs are changed
+by assignment before each replay.
 """
 
 from __future__ import annotations

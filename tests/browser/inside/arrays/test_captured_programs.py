@@ -1,6 +1,6 @@
-"""Random programs that are captured: replays leave what running them again leaves.
+"""Captured random programs: replays equal running the programs again.
 
-40 programs; more: BROWSERGPU_FUZZ_PROGRAMS=10000 before the test command.
+The test runs 40 programs. BROWSERGPU_FUZZ_PROGRAMS=10000 before the test command runs more.
 """
 
 from __future__ import annotations

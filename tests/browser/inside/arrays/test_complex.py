@@ -1,4 +1,4 @@
-"""Functions of complex numbers against NumPy's in complex128, and at the corners."""
+"""Functions of complex numbers, also of special values, against NumPy's in complex128."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""SciPy's and scikit-learn's functions on our arrays, by the Array API, against NumPy's arrays."""
+"""SciPy's and scikit-learn's functions on GPU arrays, against results on NumPy's arrays."""
 
 from __future__ import annotations
 

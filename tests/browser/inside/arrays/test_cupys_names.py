@@ -1,4 +1,4 @@
-"""CuPy's names for devices, streams and memory, and arrays to the host and from it."""
+"""CuPy's names for devices, streams and memory, and copies to and from the host."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The dtype of Python's integers, and of sums of smaller ones: int64, or int32 if chosen."""
+"""The dtype of Python integers, and of sums of smaller ones: int64, or int32 if set."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Several GPUs: which there are, where arrays are, and that two do not mix."""
+"""Several GPUs: listing them, placing arrays, and refusing to mix devices."""
 
 from __future__ import annotations
 

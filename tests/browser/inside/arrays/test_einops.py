@@ -1,4 +1,4 @@
-"""einops and opt_einsum on our arrays, against NumPy's."""
+"""einops and opt_einsum on GPU arrays, against NumPy."""
 
 from __future__ import annotations
 

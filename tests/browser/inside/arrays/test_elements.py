@@ -1,4 +1,4 @@
-"""Loops over single elements, which the host knows after a few waits."""
+"""Loops over single elements, which are copied to the host after a few waits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""DLPack and devices: arrays to other libraries and from them."""
+"""DLPack and devices: exchange of arrays with other libraries."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Arrays in .npy and .npz files, against what NumPy writes and reads."""
+"""Arrays in .npy and .npz files, against NumPy's reader and writer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Kernels that come once: what the GPU has of them does not grow for ever."""
+"""Kernels that are used once: evicted kernels free their GPU resources."""
 
 from __future__ import annotations
 

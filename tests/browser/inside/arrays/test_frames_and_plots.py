@@ -1,4 +1,4 @@
-"""Matplotlib, pandas and xarray take arrays on the GPU where they take NumPy's."""
+"""Matplotlib, pandas and xarray accept GPU arrays in place of NumPy's."""
 
 from __future__ import annotations
 

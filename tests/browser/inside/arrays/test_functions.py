@@ -1,4 +1,4 @@
-"""Making arrays, changing their shapes, reductions and products, against NumPy."""
+"""Array creation, shape functions, reductions and products, against NumPy."""
 
 from __future__ import annotations
 

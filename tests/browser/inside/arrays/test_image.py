@@ -1,4 +1,4 @@
-"""Filters and sizes of pictures, against NumPy."""
+"""Image filters and resizing, against NumPy."""
 
 from __future__ import annotations
 

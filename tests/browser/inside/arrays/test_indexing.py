@@ -1,4 +1,4 @@
-"""Parts of arrays and assignment to them, against NumPy."""
+"""Indexing and assignment to parts of arrays, against NumPy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whole numbers of 64 bits, bit for bit as NumPy has them."""
+"""64-bit integers, bit for bit as in NumPy."""
 
 from __future__ import annotations
 

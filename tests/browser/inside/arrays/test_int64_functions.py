@@ -1,4 +1,4 @@
-"""NumPy's functions of whole numbers of 64 bits, as NumPy computes them."""
+"""NumPy's functions of 64-bit integers, against NumPy."""
 
 from __future__ import annotations
 

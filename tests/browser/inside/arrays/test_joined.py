@@ -1,4 +1,4 @@
-"""Many arrays side by side: concat and stack, which write each array once, to its place."""
+"""concat and stack of many arrays, which write each array once, to its final place."""
 
 from __future__ import annotations
 

@@ -1,6 +1,8 @@
-"""Reductions of more elements than a kernel counts, which are taken part by part. Software would
-take minutes for so many, so that the limit is lowered; tests/unit/package/test_large_sizes.py has
-the sizes themselves, without values."""
+"""Reductions of more elements than one kernel counts, computed part by part.
+
+A software GPU would take minutes for so many elements, so the tests lower the limit.
+tests/unit/package/test_large_sizes.py uses the real sizes, without values.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
-"""What the GPU alone can see: indices on it that are outside of their axis, with ``debug``, and
-matrices that are singular or not positive definite. The next wait raises, and names the line."""
+"""Errors that only the GPU can detect: indices out of bounds, with ``debug``, and bad matrices.
+
+The matrices are singular or not positive definite. The next wait raises, and names the line.
+"""
 
 from __future__ import annotations
 

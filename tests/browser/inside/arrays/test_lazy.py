@@ -1,4 +1,4 @@
-"""What is recorded, what becomes one kernel, and what stays in memory."""
+"""Lazy evaluation: recorded operations, fused kernels, and values that stay in memory."""
 
 from __future__ import annotations
 

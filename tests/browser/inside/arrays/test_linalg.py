@@ -1,4 +1,4 @@
-"""The extension linalg, against NumPy in float64 and against what factors must multiply to."""
+"""The extension linalg, against NumPy in float64 and by multiplying factors."""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
-"""matmul(precision="high"): the path of split operands, forced on devices that would not take it,
-against float64 and within the bound that its docstring states."""
+"""matmul(precision="high"): split operands, within the error bound of its docstring.
+
+The tests force the method on devices that would not select it, and compare with float64.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The functions of networks, against NumPy."""
+"""Network functions, against NumPy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Arguments and values that were once ignored, cut or changed in silence, against NumPy."""
+"""Arguments and values that must not be ignored, cut or changed silently, against NumPy."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""NumPy's functions of arrays, each optional argument given another value than its default.
+"""Each optional argument of NumPy's array functions, with a value other than its default.
 
-NumPy's own result on the host says what the argument does. Ours is the same, or the argument is
-refused. None is accepted and ignored.
+NumPy computes the expected result on the host. The GPU's result is equal, or the argument is
+refused. No argument is accepted and ignored.
 """
 
 from __future__ import annotations

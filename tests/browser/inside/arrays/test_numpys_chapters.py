@@ -1,4 +1,4 @@
-"""NumPy's functions that pad, pack bits, and take polynomials, shapes and memory: as NumPy's."""
+"""NumPy's functions for padding, bits, polynomials, shapes and memory, against NumPy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""NumPy's functions that the Array API standard has none of, on our arrays."""
+"""NumPy's functions that are not in the Array API standard, on GPU arrays."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What NumPy's arrays do beside functions: iteration, numbers, text, methods, attributes."""
+"""Iteration, numbers, text, methods and attributes of arrays, as in NumPy."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""NumPy's statistics on our arrays: without NaN, by order, by bins; and what its functions make in
-an array's likeness."""
+"""NumPy's statistics on GPU arrays: without NaN, by order, by bins; and ``…_like`` functions."""
 
 from __future__ import annotations
 

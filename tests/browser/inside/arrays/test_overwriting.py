@@ -1,4 +1,4 @@
-"""Parts of large arrays are assigned where they lie, and nobody sees it but the array."""
+"""Assignment in place to parts of large arrays: other arrays keep their values."""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
-"""Each optional argument of the public functions, given another value than its default: the result
-is another one, or the value is refused. None is accepted and ignored."""
+"""Each optional argument of the public functions, with a value other than its default.
+
+The result changes or the value is refused. No argument is accepted and ignored.
+"""
 
 from __future__ import annotations
 

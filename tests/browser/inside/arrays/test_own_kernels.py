@@ -1,4 +1,4 @@
-"""Kernels of one's own on arrays, against NumPy."""
+"""Custom kernels on arrays, against NumPy."""
 
 from __future__ import annotations
 

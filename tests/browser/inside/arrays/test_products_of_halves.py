@@ -1,6 +1,8 @@
-"""What brings more work to the kernels of float16: batches, operands that lie transposed, and
-convolutions as products. Those kernels are asked for by name here, as the choice falls on them only
-where there are subgroup matrices."""
+"""Float16 kernels for batches, transposed operands and convolutions as products.
+
+The tests select these kernels by name, because only devices with subgroup matrices select them by
+default.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Arrays in NumPy's functions, in Python's, and as text."""
+"""Arrays in NumPy's functions, in Python's protocols, and as text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""After the GPU was lost: what the error says to do, and that it works."""
+"""Recovery of a lost GPU: the advice in the error works."""
 
 from __future__ import annotations
 

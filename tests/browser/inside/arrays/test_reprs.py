@@ -1,4 +1,4 @@
-"""What objects show of themselves: their facts and no address, without waiting for the GPU."""
+"""Reprs of objects: facts without an address, and without waiting for the GPU."""
 
 from __future__ import annotations
 

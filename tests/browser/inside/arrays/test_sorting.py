@@ -1,4 +1,4 @@
-"""Sorting, searching, running sums, sets and masks, against NumPy."""
+"""Sorting, searching, cumulative functions, sets and masks, against NumPy."""
 
 from __future__ import annotations
 

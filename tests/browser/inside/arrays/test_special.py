@@ -1,4 +1,4 @@
-"""``browsergpu.special`` against SciPy in float64, within stated distances."""
+"""``browsergpu.special`` against SciPy in float64, within stated tolerances."""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
-"""Statistics of infinities, NaN, constants and the ends of a dtype's range: NumPy's own, value by
-value. Each test is a function, each of its checks an array of special values."""
+"""Statistics of infinities, NaN, constants and the limits of dtypes, against NumPy.
+
+Each test covers a function, and each of its checks an array of special values.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Several tasks of one event loop: what they open together, and whose modes are whose."""
+"""Concurrent tasks of one event loop: opening devices, and modes that apply to one task."""
 
 from __future__ import annotations
 

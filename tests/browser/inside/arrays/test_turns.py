@@ -1,4 +1,4 @@
-"""Outside a page: whatever looks at what is recorded has the turn (harness/native.py watches)."""
+"""Outside a page, code that reads recorded state holds the lock (harness/native.py checks it)."""
 
 from __future__ import annotations
 

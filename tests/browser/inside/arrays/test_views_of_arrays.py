@@ -1,4 +1,4 @@
-"""Views share memory exactly where NumPy's do, and a write through one is seen by all."""
+"""Views share memory exactly where NumPy's do, and a write to one changes all."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files are written whole or not at all, whatever ends the writing, and whoever else writes."""
+"""Files are written completely or not at all, despite errors and concurrent writers."""
 
 from __future__ import annotations
 

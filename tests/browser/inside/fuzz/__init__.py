@@ -1,1 +1,1 @@
-"""Random calls, good and bad, and models in NumPy of what they do."""
+"""Random valid and invalid calls, and models of them in NumPy."""

@@ -1,4 +1,4 @@
-"""Random calls at a WasmBackend, and a model of its buffers."""
+"""Random calls of a WasmBackend, and a model of its buffers."""
 
 from __future__ import annotations
 

@@ -1,5 +1,8 @@
-"""Random lives of buffers: reads side by side, errors among them, losses of the GPU at any moment,
-and objects that nobody holds any more; and a model of what must be left of each."""
+"""Random lifetimes of buffers, with a model of the expected contents.
+
+Reads run concurrently, with errors among them, losses of the GPU at any moment, and unreferenced
+objects.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every API refuses, and the proof that a refusal was one."""
+"""Invalid calls of every API, and checks that they were refused without effects."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Random calls at a TensorBackend, and a model of its tensors."""
+"""Random calls of a TensorBackend, and a model of its tensors."""
 
 from __future__ import annotations
 

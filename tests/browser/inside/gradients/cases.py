@@ -1,6 +1,7 @@
-"""What the gradients of functions are tested with: calls, what NumPy says, and arrays.
+"""Test cases for gradients of functions: calls, NumPy's results, and arrays.
 
-Elementwise functions have a file of their own, ``test_elementwise.py``."""
+Elementwise functions have their own file, ``test_elementwise.py``.
+"""
 
 from __future__ import annotations
 

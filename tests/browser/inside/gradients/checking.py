@@ -1,4 +1,4 @@
-"""Gradients beside central differences of the same function in float64 on the host."""
+"""Comparison of gradients with central differences of the same function in float64."""
 
 from __future__ import annotations
 

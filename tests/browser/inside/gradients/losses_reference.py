@@ -1,4 +1,4 @@
-"""What losses of classes are, in float64 NumPy, from the definitions."""
+"""Reference losses of classes, in float64 NumPy, from the definitions."""
 
 from __future__ import annotations
 

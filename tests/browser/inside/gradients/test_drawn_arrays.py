@@ -1,5 +1,4 @@
-"""Gradients of statistics, of what sorts arrays and of what moves their elements, of calls as
-hypothesis draws them."""
+"""Gradients of statistics, sorting and reordering, for calls that hypothesis generates."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Gradients of functions of each element, of calls as hypothesis draws them."""
+"""Gradients of elementwise functions, for calls that hypothesis generates."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Gradients of products, of linear algebra and of transforms, of calls as
-hypothesis draws them."""
+"""Gradients of products, linear algebra and transforms, for generated calls."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Gradients of functions of networks and of pictures, of calls as hypothesis draws them."""
+"""Gradients of network and image functions, for calls that hypothesis generates."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""Every function that has a gradient has calls that are drawn, and each list is without more.
+"""Every function with a gradient has generated calls, and no list names other functions.
 
-The functions are those of docs/gradients-rules.md: tests/unit/test_gradient_rules.py holds these to
-be the same."""
+The functions are those of docs/gradients-rules.md. tests/unit/test_gradient_rules.py compares the
+two lists.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Gradients as users ask for them: backward, grad, vjp, jvp; and what is kept and let go."""
+"""backward, grad, vjp and jvp, and the lifetime of the graph and saved values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Gradients in float16 beside those in float32."""
+"""Gradients in float16, compared with float32."""
 
 from __future__ import annotations
 

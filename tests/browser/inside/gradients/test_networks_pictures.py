@@ -1,4 +1,4 @@
-"""Gradients of filters of pictures and of resizing against central differences."""
+"""Gradients of image filters and resizing against central differences."""
 
 from __future__ import annotations
 

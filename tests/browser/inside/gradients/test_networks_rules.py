@@ -1,4 +1,4 @@
-"""What has gradients of the networks' and the pictures' functions: all but these."""
+"""All network and image functions have gradients, except the listed ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Gradients of linear layers and of tables against central differences."""
+"""Gradients of linear layers and embeddings against central differences."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Gradients of parts of arrays, and of assignment to them."""
+"""Gradients of indexing and of assignment to parts of arrays."""
 
 from __future__ import annotations
 

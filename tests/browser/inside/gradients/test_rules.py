@@ -1,4 +1,4 @@
-"""Every public function of arrays says what its gradients are, and each rule is tested."""
+"""Every public function of arrays declares its gradients, and each rule is tested."""
 
 from __future__ import annotations
 

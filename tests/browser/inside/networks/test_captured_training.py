@@ -1,4 +1,4 @@
-"""Steps of training that are captured and replayed do what the steps do."""
+"""Captured and replayed training steps equal steps without capture."""
 
 from typing import Any
 

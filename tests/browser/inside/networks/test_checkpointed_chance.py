@@ -1,4 +1,4 @@
-"""What ``checkpoint`` computes again has the random numbers of the first time."""
+"""Recomputation by ``checkpoint`` repeats the random numbers of the first call."""
 
 from __future__ import annotations
 

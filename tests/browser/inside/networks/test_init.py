@@ -1,4 +1,4 @@
-"""What parameters begin with."""
+"""Initial values of parameters."""
 
 from __future__ import annotations
 

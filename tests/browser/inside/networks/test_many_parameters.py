@@ -1,4 +1,4 @@
-"""Optimizers change many parameters by one kernel, where they lie, and nothing that others see."""
+"""Optimizers update many parameters in place by one kernel, and change no other array."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Products of float16 within autocast, and losses that are scaled for their gradients' sake."""
+"""Float16 products within autocast, and loss scaling."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Modules: what they have, their state, and copies of them."""
+"""Modules: attributes, state and copies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Optimizers beside the published rules in float64, 20 steps each."""
+"""Optimizers compared with the published rules in float64, for 20 steps."""
 
 from __future__ import annotations
 

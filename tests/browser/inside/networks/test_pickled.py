@@ -1,4 +1,4 @@
-"""What is pickled and copied goes on requiring gradients, as in PyTorch."""
+"""Pickled and copied arrays keep requires_grad, as in PyTorch."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``data.progress``: how far a loop is, and what was noted in it."""
+"""``data.progress``: the progress of a loop, and noted values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""safetensors files: what is written is read, and what is malformed is refused."""
+"""safetensors files: written files are read back, and malformed files are refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rates of learning beside PyTorch's formulas."""
+"""Learning rates compared with PyTorch's formulas."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Networks that learn, do not grow while they do, and go on from a file."""
+"""Networks learn without growing memory, and continue from a file."""
 
 from __future__ import annotations
 

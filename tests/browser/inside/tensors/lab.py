@@ -1,4 +1,4 @@
-"""Tensors of one test, and comparison of what the GPU made of them."""
+"""Tensors of one test, and comparison of their results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the tensor operations compute, in float64 NumPy, written from their definitions."""
+"""Reference results of the tensor operations, in float64 NumPy, from their definitions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Big-endian arrays: their values reach the GPU and come back, through every door."""
+"""Big-endian arrays: all interfaces upload and download their values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""dispatch_compute with WGSL: what is bound where, what is refused, what is reported."""
+"""dispatch_compute with WGSL: bindings, refused arguments and reported errors."""
 
 from __future__ import annotations
 

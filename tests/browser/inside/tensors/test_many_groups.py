@@ -1,7 +1,7 @@
-"""Grids of more workgroups than one dimension holds, which fold into two.
+"""Grids of more workgroups than one dimension allows, which fold into two.
 
 Most kernels give a row or 256 elements to a workgroup, and SwiftShader needs minutes for 65,536 of
-them: here the limit is a small one. test_grids.py and others pass the real one.
+them. The tests therefore lower the limit. test_grids.py covers other interfaces.
 """
 
 from __future__ import annotations

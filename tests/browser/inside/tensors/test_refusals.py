@@ -1,5 +1,8 @@
-"""Bad arguments: InvalidArgument with the operation and the argument in it, nothing sent to the
-GPU, nothing left in its memory. And good calls: they compute on the GPU and read nothing back."""
+"""Invalid arguments raise InvalidArgument with the operation and the argument.
+
+Nothing reaches the GPU or stays in its memory. Valid calls compute on the GPU and read nothing
+back.
+"""
 
 from __future__ import annotations
 

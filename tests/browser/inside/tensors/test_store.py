@@ -1,4 +1,4 @@
-"""Tensors themselves: allocation, contents, handles, lifetime."""
+"""Tensors: allocation, contents, handles, lifetime."""
 
 from __future__ import annotations
 

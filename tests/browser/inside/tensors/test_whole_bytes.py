@@ -1,4 +1,4 @@
-"""uint8 is a integer from 0 to 255; only image functions read it as 0..1."""
+"""uint8 is an integer from 0 to 255; only image functions read it as 0..1."""
 
 from __future__ import annotations
 

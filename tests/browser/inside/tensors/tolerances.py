@@ -1,4 +1,4 @@
-"""How far the tensor operations may be from the exact result, with the reason."""
+"""Tolerances of the tensor operations, with reasons."""
 
 from __future__ import annotations
 

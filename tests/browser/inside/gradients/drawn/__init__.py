@@ -1,1 +1,1 @@
-"""Drawn calls of every function that has a gradient, and what their gradients are compared with."""
+"""Generated calls of every function with a gradient, and the expected gradients."""

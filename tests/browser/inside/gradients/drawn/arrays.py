@@ -1,4 +1,4 @@
-"""Calls of functions that reduce arrays, sort them, and give them other shapes and orders."""
+"""Calls of functions that reduce, sort, reshape and reorder arrays."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Calls of the functions of each element."""
+"""Calls of elementwise functions."""
 
 from __future__ import annotations
 

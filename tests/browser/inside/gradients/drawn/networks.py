@@ -1,4 +1,4 @@
-"""Calls of the functions of networks."""
+"""Calls of network functions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Calls of the functions of pictures."""
+"""Calls of image functions."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""How many calls are drawn, and what is drawn beside them.
+"""The number of generated calls, and the other values that hypothesis generates.
 
-2 of each function, other ones each time but in CI; more:
-BROWSERGPU_FUZZ_GRADIENTS=200 before the test command."""
+Two calls of each function, with other values in each run except in CI.
+BROWSERGPU_FUZZ_GRADIENTS=200 before the test command runs more.
+"""
 
 from __future__ import annotations
 

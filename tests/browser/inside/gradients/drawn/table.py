@@ -1,4 +1,4 @@
-"""The calls of each function that has a gradient."""
+"""The generated calls of each function with a gradient."""
 
 from __future__ import annotations
 
