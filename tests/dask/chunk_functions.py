@@ -1,4 +1,4 @@
-"""What the tests have workers do: worker processes import it by its name."""
+"""Functions that the tests run in worker processes, which import this module by name."""
 
 from __future__ import annotations
 

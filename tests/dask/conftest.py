@@ -1,4 +1,4 @@
-"""A cluster of two processes on a GPU in software; the tests' own process, the client, has none."""
+"""A cluster of two processes on a software GPU. The client, the tests' process, has no GPU."""
 
 from __future__ import annotations
 

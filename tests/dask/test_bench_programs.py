@@ -1,4 +1,4 @@
-"""The programs of bench/dask_scale.py, small, also while one of the workers dies."""
+"""The programs of bench/dask_scale.py with small sizes, also while a worker dies."""
 
 from __future__ import annotations
 

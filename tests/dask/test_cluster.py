@@ -1,4 +1,4 @@
-"""Dask's arrays with browsergpu's in their chunks, on a cluster of two processes."""
+"""Dask arrays with browsergpu chunks, on a cluster of two processes."""
 
 from __future__ import annotations
 

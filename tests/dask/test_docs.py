@@ -1,4 +1,4 @@
-"""The programs of docs/scale.md and of the tutorial on Dask, on a GPU in software."""
+"""The programs of docs/scale.md and of the Dask tutorial, on a software GPU."""
 
 from __future__ import annotations
 

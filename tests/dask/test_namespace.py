@@ -1,6 +1,6 @@
-"""Each public function of ``dask.array`` over browsergpu's chunks, against NumPy's chunks.
+"""Each public function of ``dask.array`` on browsergpu chunks, against NumPy chunks.
 
-``calls.txt`` has the calls, ``chunk_calls.py`` makes them in a process that has a GPU in software.
+``calls.txt`` lists the calls. ``chunk_calls.py`` runs them in a process with a software GPU.
 """
 
 from __future__ import annotations

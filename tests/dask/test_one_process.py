@@ -1,4 +1,4 @@
-"""Dask's own schedulers in one process, beside arrays of the user's own, on a GPU in software."""
+"""Dask's schedulers in one process, together with the user's own arrays, on a software GPU."""
 
 from __future__ import annotations
 

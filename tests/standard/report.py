@@ -1,4 +1,4 @@
-"""What a run of the suite came to: in the terminal, and as docs/array-api.md."""
+"""The report of a run of the suite: for the terminal, and as docs/array-api.md."""
 
 from __future__ import annotations
 

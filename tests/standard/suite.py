@@ -1,4 +1,4 @@
-"""Where the public suite lies, and which of its files the page needs."""
+"""The location of the public suite, and the files that the page needs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The benchmark's rows, and its report: what it makes of the lines that pages have posted."""
+"""The rows of the benchmark, and its report from the lines that pages post."""
 
 from __future__ import annotations
 

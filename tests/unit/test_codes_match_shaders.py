@@ -1,4 +1,4 @@
-"""The numbers that stand for functions and types mean the same in Python and in the WGSL."""
+"""The codes of functions and types are equal in Python and in the WGSL."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""docs/gradients-rules.md lists the functions that have gradients, none more and none less."""
+"""docs/gradients-rules.md lists exactly the functions that have gradients."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The package outside of a browser and without an engine for GPUs: it imports, and says so."""
+"""The package without a browser and without a GPU engine: it imports, and errors say why."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The house: which room of the package may import which, and the browser in one place."""
+"""The allowed imports between packages. Only one package imports the browser's modules."""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
-"""Outside a browser: an interrupt at any point where CPython can raise one is neither lost nor
-leaves anything broken. :mod:`tests.unit.test_native_interrupts` sends signals at random instead."""
+"""Outside a browser, an interrupt at any point is neither lost nor harmful.
+
+:mod:`tests.unit.test_native_interrupts` sends signals at random times instead.
+"""
 
 from __future__ import annotations
 

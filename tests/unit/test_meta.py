@@ -1,4 +1,4 @@
-"""Arrays without values, on a host without a GPU: shapes and dtypes by the rules of all others."""
+"""Arrays without values, on a host without a GPU: shapes and dtypes follow the usual rules."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Outside a browser, on a GPU in software: the script and the command line, as a user starts them.
+"""Outside a browser, on a software GPU: the script and the command line, as a user starts them.
 
 The in-page tests run there as well: python3 tests/run.py --native dawn, or wgpu.
 """

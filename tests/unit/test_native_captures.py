@@ -1,4 +1,4 @@
-"""Outside a browser: what a block of ``capture()`` keeps while other threads and loops run."""
+"""Outside a browser: blocks of ``capture()`` while other threads and event loops run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What wgpu-py and wgpudawn do not promise is used in one module, and is there."""
+"""Private names of wgpu-py and wgpudawn: one module uses them, and they exist."""
 
 from __future__ import annotations
 

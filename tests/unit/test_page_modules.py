@@ -1,4 +1,4 @@
-"""The page's modules: folders by subject, which import only folders that stand before them."""
+"""The page's modules: folders by subject, which import only folders listed before them."""
 
 from __future__ import annotations
 

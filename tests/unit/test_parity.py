@@ -1,4 +1,4 @@
-"""docs/parity.md tells the truth: what it names is there, and what is there is named."""
+"""docs/parity.md is complete and right: every name in it exists, and every name is in it."""
 
 from __future__ import annotations
 

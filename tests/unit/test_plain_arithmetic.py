@@ -1,4 +1,4 @@
-"""What the package reckons on the CPU: grids, size classes, remembered plans."""
+"""Arithmetic of the package on the CPU: grids, size classes, cached plans."""
 
 from __future__ import annotations
 

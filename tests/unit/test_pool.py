@@ -1,4 +1,4 @@
-"""The pool of buffers, on the device that does nothing."""
+"""The buffer pool, on a device that computes nothing."""
 
 from __future__ import annotations
 

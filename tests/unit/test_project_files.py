@@ -1,4 +1,4 @@
-"""What stands at the top of the repository for its users and for those who work on it."""
+"""The files at the top of the repository, for users and contributors."""
 
 from __future__ import annotations
 

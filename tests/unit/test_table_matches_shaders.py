@@ -1,4 +1,4 @@
-"""THE TABLE, the shader files and the backend's methods say the same, none more than another."""
+"""THE TABLE, the shader files and the backend's methods agree."""
 
 from __future__ import annotations
 

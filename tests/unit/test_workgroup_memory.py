@@ -1,6 +1,6 @@
-"""No kernel keeps bools in workgroup memory.
+"""No kernel stores bools in workgroup memory.
 
-naga's code for them gives wrong values on NVIDIA's GPUs, which no GPU in software shows.
+naga's code for them gives wrong values on NVIDIA's GPUs. Software GPUs do not show the error.
 """
 
 from __future__ import annotations

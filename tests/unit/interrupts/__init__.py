@@ -1,1 +1,1 @@
-"""Programs that are interrupted wherever CPython can interrupt them."""
+"""Programs that are interrupted at every point where CPython allows it."""

@@ -1,4 +1,4 @@
-"""A port that computes nothing and remembers what it is told, so that programs are seen."""
+"""A port that computes nothing and records its calls, so that tests can inspect programs."""
 
 from __future__ import annotations
 

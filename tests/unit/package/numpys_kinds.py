@@ -1,4 +1,4 @@
-"""How each public name of NumPy is served."""
+"""The implementation of each public name of NumPy: GPU, host, NumPy's own, or refused."""
 
 from __future__ import annotations
 

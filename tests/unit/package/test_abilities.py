@@ -1,4 +1,4 @@
-"""What a GPUAdapterInfo tells beyond the features' names."""
+"""Properties of a GPUAdapterInfo beyond the names of features."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The checks of arguments."""
+"""Argument checks."""
 
 from __future__ import annotations
 

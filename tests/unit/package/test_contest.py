@@ -1,4 +1,4 @@
-"""Who wins a contest of variants, by given times."""
+"""Comparison of variants in autotuning, with given times."""
 
 from __future__ import annotations
 

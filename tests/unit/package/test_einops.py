@@ -1,4 +1,4 @@
-"""einops knows arrays, whichever is imported first. Each in a process of its own."""
+"""einops accepts arrays in either order of imports. Each test uses its own process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How lengths of Fourier transforms are taken apart."""
+"""Factorization of the lengths of Fourier transforms."""
 
 from __future__ import annotations
 

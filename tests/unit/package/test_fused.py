@@ -1,4 +1,4 @@
-"""Generated kernels, on the host: what their keys hold, and what they read how."""
+"""Generated kernels, on the host: their keys and access modes."""
 
 from __future__ import annotations
 

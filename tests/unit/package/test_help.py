@@ -1,4 +1,4 @@
-"""What Python tells users about names: docstrings, and suggestions for typing slips."""
+"""Help for users: docstrings, and suggestions for misspelled names."""
 
 from __future__ import annotations
 

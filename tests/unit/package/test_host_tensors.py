@@ -1,4 +1,4 @@
-"""Arrays and bytes to and from the form in which tensors lie on the device; dtypes."""
+"""Conversion of arrays and bytes to and from the device's tensor format, and dtypes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What concat and stack write, seen through a fake port: each element once, whatever the parts."""
+"""The writes of concat and stack, seen through a fake port: each element is written once."""
 
 from __future__ import annotations
 

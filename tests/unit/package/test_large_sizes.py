@@ -1,6 +1,8 @@
-"""Sizes beyond what a kernel counts, seen through a fake port: reductions are taken part by part,
-and anything else raises an error of the package before it is recorded. Nothing of that size is in
-memory: the arrays are views that repeat elements, and values that get no memory."""
+"""Sizes beyond the limit of a kernel, seen through a fake port, without memory for them.
+
+Reductions are computed part by part. Other operations raise an error of the package before they are
+recorded.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Public names whose modules are loaded when they are first used."""
+"""Public names whose modules are imported on first use."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""docs/numpy.md says how each public name of NumPy is served; this test writes its tables."""
+"""docs/numpy.md lists the implementation of each public name of NumPy. A test writes its tables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Users' elementwise operations: what is declared, and the text that comes of it."""
+"""Custom elementwise operations: declarations and generated code."""
 
 from __future__ import annotations
 

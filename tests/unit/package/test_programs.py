@@ -1,7 +1,7 @@
-"""Which steps each operation is made of, on devices of several kinds: seen through a fake port.
+"""The steps of each operation, on devices of several kinds, seen through a fake port.
 
-What they compute is tested on a GPU (tests/browser/inside); here every choice is taken at least
-once: kernels, configurations, grids, temporaries and copies.
+Tests on a GPU (tests/browser/inside) check the results. These tests cover every choice of kernel at
+least once.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What is read from WGSL source."""
+"""Parsing of WGSL source."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""No object of the package is shown by its address."""
+"""No repr of the package shows an address."""
 
 from __future__ import annotations
 

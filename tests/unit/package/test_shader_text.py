@@ -1,4 +1,4 @@
-"""The text that pipelines are made from: which changes the loader makes to the shader files."""
+"""The loader's changes to the text of shader files."""
 
 from __future__ import annotations
 

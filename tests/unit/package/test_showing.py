@@ -1,4 +1,4 @@
-"""How errors show values and sizes."""
+"""Text of values and sizes in errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What devices pick whose picks nobody measured, by facts of several GPUs."""
+"""Variants that devices without measurements select, by the facts of several GPUs."""
 
 from __future__ import annotations
 

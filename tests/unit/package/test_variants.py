@@ -1,4 +1,4 @@
-"""The table of variants is sound, and a device picks from it as it should."""
+"""The table of variants is consistent, and devices select from it as intended."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which kernels names stand for."""
+"""The kernels that a name of warm_up stands for."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the floats stand in the buffers of a shader."""
+"""Positions of floats in the buffers of a shader."""
 
 from __future__ import annotations
 

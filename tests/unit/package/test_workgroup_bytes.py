@@ -1,4 +1,4 @@
-"""The workgroup memory that the table says of each variant is what its WGSL declares."""
+"""The workgroup memory of each variant in the table equals the declarations in its WGSL."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""All files of the package are written in one place, which writes them whole or not at all."""
+"""One module writes all files of the package, completely or not at all."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where check_nan looks for NaN: no kernel's floats are forgotten."""
+"""check_nan checks the floats that every kernel writes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which Chromium the tests take. The browsers here are small programs that print a version."""
+"""Selection of a Chromium for the tests. The browsers here are programs that print a version."""
 
 import sys
 from pathlib import Path

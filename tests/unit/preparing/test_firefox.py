@@ -1,4 +1,4 @@
-"""Which Firefox the tests take. The browsers here are small programs that print a version."""
+"""Selection of a Firefox for the tests. The browsers here are programs that print a version."""
 
 import re
 import sys

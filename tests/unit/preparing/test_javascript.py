@@ -1,4 +1,4 @@
-"""What checks the JavaScript: how it is brought, and that it looks at every file."""
+"""The JavaScript checks: their installation, and that they cover every file."""
 
 from __future__ import annotations
 

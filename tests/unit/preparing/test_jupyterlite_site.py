@@ -1,4 +1,4 @@
-"""tools/jupyterlite: the lock of what is really in the site, and what the command refuses."""
+"""tools/jupyterlite: the lock lists the files of the site, and the command refuses bad input."""
 
 from __future__ import annotations
 

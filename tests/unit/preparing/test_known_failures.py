@@ -1,5 +1,7 @@
-"""The list of the tests that fail in Firefox, in docs/browsers.md: it names tests that run there,
-and one that passes fails the run."""
+"""The list of known failures in Firefox, in docs/browsers.md.
+
+It names tests that run in Firefox, and a listed test that passes fails the run.
+"""
 
 from __future__ import annotations
 

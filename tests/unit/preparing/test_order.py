@@ -1,4 +1,4 @@
-"""Test files that take long start first, by what they took before."""
+"""Test files start in the order of their earlier durations, the longest first."""
 
 import json
 import subprocess

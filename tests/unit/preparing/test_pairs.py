@@ -1,4 +1,4 @@
-"""Tests that leave combinations out keep each pair of values."""
+"""Pairwise combinations contain each pair of values."""
 
 import itertools
 

@@ -1,4 +1,4 @@
-"""Which tests each mode of tests/run.py runs, and where: by the markers that the tests have."""
+"""The tests that each mode of tests/run.py runs, and where, by their markers."""
 
 from __future__ import annotations
 

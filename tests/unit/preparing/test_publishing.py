@@ -1,4 +1,4 @@
-"""What a package registry would get: `python -m build` in a fresh clone, and its metadata."""
+"""The files for a package registry: `python -m build` in a fresh clone, and its metadata."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Test files on several workers, of which some die."""
+"""Test files on several workers, some of which die."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The runs of pytest that the options of tests/run.py stand for, and what it refuses."""
+"""The runs of pytest for the options of tests/run.py, and refused options."""
 
 import re
 import sys

@@ -1,4 +1,4 @@
-"""When tests/run.py installs a Vulkan driver for the test of naga."""
+"""tests/run.py installs a Vulkan driver if the test of naga needs one."""
 
 import sys
 from pathlib import Path

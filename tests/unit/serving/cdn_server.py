@@ -1,4 +1,4 @@
-"""A real HTTP server of this machine that stands in for the CDN or for npm's registry."""
+"""A local HTTP server in place of the CDN or of npm's registry."""
 
 import http.server
 import threading

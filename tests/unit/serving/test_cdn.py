@@ -1,4 +1,4 @@
-"""Fetching from a CDN: whole files or a reason, and no waiting for a CDN that is not there."""
+"""Downloads from a CDN: complete files or an error, and no wait for an unreachable CDN."""
 
 import socket
 import threading

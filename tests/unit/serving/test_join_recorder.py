@@ -1,4 +1,4 @@
-"""The recorder's modules joined into one script: what is joined, and what is refused."""
+"""The recorder's modules joined into one script: the result, and refused input."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Wheels that the site does not hold are fetched when a page asks for them, and kept."""
+"""Wheels that are not on the site are downloaded on request, and stored."""
 
 import hashlib
 import http.client

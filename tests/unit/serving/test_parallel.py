@@ -1,4 +1,4 @@
-"""Several things at once: results in order, and one failure ends them all."""
+"""Parallel work: results are in order, and one failure ends all."""
 
 import threading
 

@@ -1,4 +1,4 @@
-"""prepare(): from an empty cache to everything served, and what it does when it cannot."""
+"""prepare(): from an empty cache to a complete site, and its errors."""
 
 import json
 import os

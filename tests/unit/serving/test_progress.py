@@ -1,4 +1,4 @@
-"""What a person reads while files come."""
+"""Progress messages during downloads."""
 
 import io
 

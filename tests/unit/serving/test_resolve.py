@@ -1,4 +1,4 @@
-"""No path whatever leads out of the served folders."""
+"""No path leads out of the served folders."""
 
 import tempfile
 import urllib.parse

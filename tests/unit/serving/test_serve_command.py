@@ -1,4 +1,4 @@
-"""serve.py as a person starts it: a program of its own, in a checkout of its own."""
+"""serve.py as a command, in its own process and checkout."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""The server: isolated, correctly typed, quick to reload, and closed to everything else."""
+"""The server: isolation headers, content types, fast reloads, and refused requests."""
 
 import http.client
 import socket

@@ -1,4 +1,4 @@
-"""The cache holds whole, checked files or none."""
+"""The cache contains complete, checked files or none."""
 
 import hashlib
 import os

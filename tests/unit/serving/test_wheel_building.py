@@ -1,4 +1,4 @@
-"""The project's wheel: what is in it, and when it is built again."""
+"""The project's wheel: its contents, and when it is rebuilt."""
 
 import json
 import re
