@@ -11,7 +11,7 @@
 //
 // z is image × group × part. With chunk < steps, partial sums are written to y one after the other,
 // for conv2d_sum. Cost: 2 N F P Q C R S / groups operations. POINTWISE is for 1 × 1 windows without
-// padding. Without a bias, a buffer must be bound but is not read.
+// padding. For a missing bias, scale or residual, a buffer must be bound but is not read.
 
 struct Params {
   channels: u32, // of one group
@@ -27,7 +27,7 @@ struct Params {
   dilation_h: u32,
   dilation_w: u32,
   groups: u32,
-  biased: u32, // whether each filter has a bias
+  added: u32, // whether each filter has a bias; with AFTER as in lib/convolution_end.wgsl
   chunk: u32, // steps per part of the sum
   first_z: u32,
 }
@@ -35,8 +35,12 @@ struct Params {
 @group(0) @binding(0) var<storage, read> x: array<f32>;
 @group(0) @binding(1) var<storage, read> w: array<f32>;
 @group(0) @binding(2) var<storage, read> bias: array<f32>;
-@group(0) @binding(3) var<storage, read_write> y: array<f32>;
+@group(0) @binding(3) var<storage, read> scale: array<f32>;
+@group(0) @binding(4) var<storage, read> residual: array<f32>;
+@group(0) @binding(5) var<storage, read_write> y: array<f32>;
 @group(1) @binding(0) var<uniform> params: Params;
+
+//#include lib/convolution_end.wgsl
 
 override POINTWISE: u32 = 0u;
 override FILTERS: u32 = 64u;
@@ -106,14 +110,18 @@ fn store(z: u32, filters_before: u32, filter_index: u32, pixel: u32, pixels: u32
     return;
   }
   var added = 0.0;
-  if (params.biased != 0u) {
+  if (AFTER == 0u && params.added != 0u) {
     added = bias[filters_before + filter_index];
   }
   let base = (z * params.filters + filter_index) * pixels;
   for (var i = 0u; i < 4u; i++) {
     let at = pixel + i * (PIXELS / 4u);
     if (at < pixels) {
-      y[base + at] = sums[i] + added;
+      if (AFTER != 0u) {
+        y[base + at] = ended(sums[i], filters_before + filter_index, base + at);
+      } else {
+        y[base + at] = sums[i] + added;
+      }
     }
   }
 }

@@ -5,8 +5,8 @@
 // A thread computes 4 vertically adjacent pixels. Neighbouring threads then access neighbouring
 // elements of x and y, and a weight is read once for 4 products. Overlapping windows are left to
 // the caches. n counts threads: the planes of y × ceil(out_h / 4) × out_w. Cost: 2 N F P Q R S
-// operations. With BIAS, each filter has a bias. Without it, a buffer must be bound but is not
-// read.
+// operations. With BIAS, each filter has a bias. For a missing bias, scale or residual, a buffer
+// must be bound but is not read.
 
 struct Params {
   n: u32,
@@ -24,13 +24,18 @@ struct Params {
   pad_w: u32,
   dilation_h: u32,
   dilation_w: u32,
+  added: u32, // with AFTER as in lib/convolution_end.wgsl
 }
 
 @group(0) @binding(0) var<storage, read> x: array<f32>;
 @group(0) @binding(1) var<storage, read> w: array<f32>;
 @group(0) @binding(2) var<storage, read> bias: array<f32>;
-@group(0) @binding(3) var<storage, read_write> y: array<f32>;
+@group(0) @binding(3) var<storage, read> scale: array<f32>;
+@group(0) @binding(4) var<storage, read> residual: array<f32>;
+@group(0) @binding(5) var<storage, read_write> y: array<f32>;
 @group(1) @binding(0) var<uniform> params: Params;
+
+//#include lib/convolution_end.wgsl
 
 override BIAS: u32 = 0u;
 
@@ -82,7 +87,12 @@ fn main(
   let y_base = (plane * params.out_h + p) * params.out_w + q;
   for (var j = 0u; j < 4u; j++) {
     if (p + j < params.out_h) {
-      y[y_base + j * params.out_w] = sums[j];
+      let at = y_base + j * params.out_w;
+      if (AFTER != 0u) {
+        y[at] = ended(sums[j], plane % params.all_filters, at);
+      } else {
+        y[at] = sums[j];
+      }
     }
   }
 }

@@ -18,7 +18,7 @@ struct Params {
   stride_h: u32,
   stride_w: u32,
   groups: u32,
-  biased: u32, // whether each filter has a bias
+  added: u32, // whether each filter has a bias; with AFTER as in lib/convolution_end.wgsl
   first_z: u32,
 }
 
@@ -26,8 +26,12 @@ struct Params {
 @group(0) @binding(1) var<storage, read> x_vectors: array<vec4f>; // the same buffer as x
 @group(0) @binding(2) var<storage, read> w: array<vec4f>;
 @group(0) @binding(3) var<storage, read> bias: array<f32>;
-@group(0) @binding(4) var<storage, read_write> y: array<f32>;
+@group(0) @binding(4) var<storage, read> scale: array<f32>;
+@group(0) @binding(5) var<storage, read> residual: array<f32>;
+@group(0) @binding(6) var<storage, read_write> y: array<f32>;
 @group(1) @binding(0) var<uniform> params: Params;
+
+//#include lib/convolution_end.wgsl
 
 override VECTOR: u32 = 0u;
 
@@ -133,13 +137,18 @@ fn main(
   for (var i = 0u; i < SHARES; i++) {
     sum += parts[thread / SUMS * THREADS + i * SUMS + thread % SUMS];
   }
-  if (params.biased != 0u) {
+  if (AFTER == 0u && params.added != 0u) {
     sum += bias[w_base + filter_index];
   }
   let y_base = (z * params.filters + filter_index) * pixels;
   for (var j = 0u; j < 4u; j++) {
     if (inside[j] < pixels) {
-      y[y_base + inside[j]] = sum[j];
+      let at = y_base + inside[j];
+      if (AFTER != 0u) {
+        y[at] = ended(sum[j], w_base + filter_index, at);
+      } else {
+        y[at] = sum[j];
+      }
     }
   }
 }

@@ -8,7 +8,7 @@
 // pixels in a row. The next channels are fetched into registers meanwhile. x is tiles of filters
 // and columns, y tiles of rows, z image × group × part. With chunk < channels, partial sums over c
 // are written to y one after the other, for conv2d_sum. Cost: 18 N F P Q C / groups operations.
-// Without a bias, a buffer must be bound but is not read.
+// For a missing bias, scale or residual, a buffer must be bound but is not read.
 
 struct Params {
   channels: u32, // of one group
@@ -20,7 +20,7 @@ struct Params {
   pad_h: u32,
   pad_w: u32,
   groups: u32,
-  biased: u32, // whether each filter has a bias
+  added: u32, // whether each filter has a bias; with AFTER as in lib/convolution_end.wgsl
   chunk: u32, // channels per part of the sum
   first_z: u32,
 }
@@ -28,8 +28,12 @@ struct Params {
 @group(0) @binding(0) var<storage, read> x: array<f32>;
 @group(0) @binding(1) var<storage, read> w: array<f32>;
 @group(0) @binding(2) var<storage, read> bias: array<f32>;
-@group(0) @binding(3) var<storage, read_write> y: array<f32>;
+@group(0) @binding(3) var<storage, read> scale: array<f32>;
+@group(0) @binding(4) var<storage, read> residual: array<f32>;
+@group(0) @binding(5) var<storage, read_write> y: array<f32>;
 @group(1) @binding(0) var<uniform> params: Params;
+
+//#include lib/convolution_end.wgsl
 
 override FILTERS: u32 = 16u; // a multiple of 4
 override SHARES: u32 = 4u; // 128 threads: 64 / FILTERS
@@ -177,12 +181,17 @@ fn main(
   for (var i = 0u; i < 4u; i++) {
     let filter_index = filter0 + thread / 32u * 4u + i;
     if (filter_index < params.filters) {
-      var added = 0.0;
-      if (params.biased != 0u) {
-        added = bias[filters_before + filter_index];
+      let row_of_y = (z * params.filters + filter_index) * params.out_h + out_row;
+      let at = row_of_y * params.out_w + out_column;
+      if (AFTER != 0u) {
+        y[at] = ended(sum[i], filters_before + filter_index, at);
+      } else {
+        var added = 0.0;
+        if (params.added != 0u) {
+          added = bias[filters_before + filter_index];
+        }
+        y[at] = sum[i] + added;
       }
-      y[((z * params.filters + filter_index) * params.out_h + out_row) * params.out_w + out_column]
-        = sum[i] + added;
     }
   }
 }

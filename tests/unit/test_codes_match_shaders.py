@@ -41,6 +41,10 @@ CODES: Mapping[tuple[str, str], Codes] = {
     ("gemm_tiny.wgsl", "function"): ACTIVATIONS,
     ("gemm_thin.wgsl", "function"): ACTIVATIONS,
     **{
+        (f"conv2d{kernel}.wgsl", "function"): ACTIVATIONS
+        for kernel in ("", "_window", "_stream", "_depthwise", "_sum")
+    },
+    **{
         (kernel.shader, "FUNCTION"): ACTIVATIONS
         for kernel in KERNELS.values()
         if "override FUNCTION" in shaders.load(kernel.shader)

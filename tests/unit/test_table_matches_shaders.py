@@ -187,11 +187,15 @@ CONFIGURATIONS = {
     "split_largest": {"rows", "columns"},
     "split_halves": {"left", "right"},
     "conv2d": {  # tiles of filters × pixels
-        f"{tile}{windows}" for tile in ("64x64", "64x32", "32x32") for windows in ("", "_pointwise")
+        f"{tile}{windows}{after}"
+        for tile in ("64x64", "64x32", "32x32")
+        for windows in ("", "_pointwise")
+        for after in ("", " after")
     },
-    "conv2d_depthwise": {"", "bias"},
-    "conv2d_stream": {"", "vector"},
-    "conv2d_window": {"8", "16"},
+    "conv2d_depthwise": {"", "bias", "after"},
+    "conv2d_stream": {"", "vector", "after", "vector after"},
+    "conv2d_sum": {"", "after"},
+    "conv2d_window": {"8", "16", "8 after", "16 after"},
     "attention": {"", "float", "bool"},
     "scan": {
         *("sum", "prod", "max", "min", "whole_sum", "whole_prod"),
@@ -223,7 +227,7 @@ CONFIGURATIONS = {
     "strided": {"3", "5", "8"},  # the most axes
 }
 PLAIN = {
-    *("conv2d_sum", "gemm_tiny", "pool_indices"),
+    *("gemm_tiny", "pool_indices"),
 }
 
 

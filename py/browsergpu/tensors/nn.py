@@ -244,24 +244,47 @@ def conv2d(
     w: View,
     y: View,
     bias: View | None = None,
+    scale: View | None = None,
+    residual: View | None = None,
+    activation: str | None = None,
+    last: str | None = None,
 ) -> None:
-    """Compute the cross-correlation of x with w, plus a bias for each filter. y is not empty."""
-    launch(device, op, _conv2d, (x, w, y, bias), plan)
+    """Compute y = last(activation(scale * cross-correlation of x with w + bias) + residual).
+
+    y is not empty. ``scale`` and ``bias`` have one number for each filter, and ``residual`` has the
+    shape of y. The functions are of ``products.ACTIVATIONS``.
+    """
+    launch(device, op, _conv2d, (x, w, y, bias, scale, residual), plan, activation, last)
 
 
 @of_operands
 def _conv2d(
-    build: Build, x: Operand, w: Operand, y: Operand, bias: Operand | None, plan: Conv2dPlan
+    build: Build,
+    x: Operand,
+    w: Operand,
+    y: Operand,
+    bias: Operand | None,
+    scale: Operand | None,
+    residual: Operand | None,
+    plan: Conv2dPlan,
+    activation: str | None,
+    last: str | None,
 ) -> None:
     staging = Staging(build)
-    if bias is None and _are_halves(x, w, y) and conv2d_products.is_by_product(build.facts, plan):
+    is_alone = not any((bias, scale, residual, activation, last))
+    if is_alone and _are_halves(x, w, y) and conv2d_products.is_by_product(build.facts, plan):
         result = staging.write(y, x, w, dtype=DType.F16)
         conv2d_products.conv2d_by_product(build, x.slot, w.slot, result, plan)
         staging.deliver()
         return
-    target = staging.write(y, x, w, bias)
-    added = None if bias is None else staging.read(bias)
-    conv2d_kernel.conv2d(build, staging.read(x), staging.read(w), target, plan, added)
+    target = staging.write(y, x, w, bias, scale, residual)
+    added, factor, summed = (
+        None if one is None else staging.read(one) for one in (bias, scale, residual)
+    )
+    conv2d_kernel.conv2d(
+        build, staging.read(x), staging.read(w), target, plan, added, factor, summed, activation,
+        last,
+    )  # fmt: skip
     staging.deliver()
 
 

@@ -74,7 +74,8 @@ class Graph(OfBlock):
         super().__init__()
         self.tracer = tracer
         #: Whether products wait for the operations after them, which their kernels may compute.
-        self.optimize = optimize
+        #: Not in debug mode, whose errors name the operation's line.
+        self.optimize = optimize and not tracer.device.config.debug_mode
         #: The products that wait, in the order in which they were recorded.
         self.products: WeakValueDictionary[Hashable, Product] = WeakValueDictionary()
         #: What each product's kernel computes beside the product.

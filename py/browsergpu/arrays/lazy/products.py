@@ -20,24 +20,28 @@ from browsergpu.tensors.device_array import Storage
 
 @dataclass(frozen=True, slots=True)
 class Epilogue:
-    """What the kernel of a product computes: activation(factor · product + bias) + residual.
+    """What the kernel of a product computes beside the product.
+
+    The result is last(activation(factor · scale · product + bias) + residual).
 
     Attributes
     ----------
     factor
         A number.
-    bias
-        A value in memory with one element for each column or channel.
-    activation
-        One of ``ACTIVATIONS`` of the matrix products.
+    scale, bias
+        Values in memory with one element for each column or channel.
+    activation, last
+        Two of ``ACTIVATIONS`` of the matrix products.
     residual
         A value in memory of the result's shape.
     """
 
     factor: float = 1.0
+    scale: Node | None = None
     bias: Node | None = None
     activation: str | None = None
     residual: Node | None = None
+    last: str | None = None
 
 
 Launch = Callable[[Storage, Epilogue], None]

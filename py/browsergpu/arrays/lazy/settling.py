@@ -119,32 +119,44 @@ def _extended(
     if overload.result is not node.kind or any(kind is not node.kind for kind in overload.given):
         return None
     name = overload.operation.name
+    if epilogue.last is not None:
+        return None
     has_activation = epilogue.activation is not None or epilogue.residual is not None
     if name in _ACTIVATIONS:
-        if has_activation:
-            return None
-        return "activation", replace(epilogue, activation=_ACTIVATIONS[name])
+        return _with_activation(epilogue, _ACTIVATIONS[name])
     if name not in ("add", "multiply", "maximum"):
         return None
     other = next(at for at in operands_of(entry) if at != place)
     if is_number(trace.code[other]):
         number = _number(trace.words[other])
-        if name == "maximum" and number == 0 and not has_activation:
-            return "activation", replace(epilogue, activation="relu")
+        if name == "maximum" and number == 0:
+            return _with_activation(epilogue, "relu")
         # A factor of 0 would leave NaN and infinities out.
         if name == "multiply" and epilogue == Epilogue() and number and isfinite(number):
             return "factor", replace(epilogue, factor=number)
         return None
-    array = trace.leaves.get(other)
-    if array is None or name != "add" or is_loaded(trace.code[other]) or array.trace is not None:
+    array = None if is_loaded(trace.code[other]) else trace.leaves.get(other)
+    if array is None or array.trace is not None or name == "maximum":
         return None
     if array.strides is not None or array.offset:  # packing takes a kernel
         return None
-    if not has_activation and epilogue.bias is None and _is_along(array.shape, node):
+    is_along = not has_activation and epilogue.bias is None and _is_along(array.shape, node)
+    if name == "multiply":
+        is_first = is_along and epilogue == Epilogue()
+        return ("scale", replace(epilogue, scale=array)) if is_first else None
+    if is_along:
         return "bias", replace(epilogue, bias=array)
     if epilogue.residual is None and array.shape == node.shape:
         return "residual", replace(epilogue, residual=array)
     return None
+
+
+def _with_activation(epilogue: Epilogue, function: str) -> tuple[str, Epilogue] | None:
+    if epilogue.residual is not None:
+        return "last", replace(epilogue, last=function)
+    if epilogue.activation is not None:
+        return None
+    return "activation", replace(epilogue, activation=function)
 
 
 def _is_along(shape: Shape, node: Node) -> bool:

@@ -22,7 +22,7 @@ from browsergpu.core.element_types import COMPLEX64, FLOAT16, FLOAT32, INT8, pro
 from browsergpu.core.enums import Precision
 from browsergpu.core.errors import InvalidArgument
 from browsergpu.functions import creation, elementwise, manipulation, operands
-from browsergpu.functions.linalg.products import multiplied
+from browsergpu.functions.products.matrices import multiplied
 from browsergpu.functions.statistics import sum as total
 from browsergpu.tensors.matmul import planned
 

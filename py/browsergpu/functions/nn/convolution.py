@@ -23,9 +23,9 @@ from browsergpu.functions import manipulation
 from browsergpu.functions.nn import convolution_gradients as gradients
 from browsergpu.functions.nn import inputs
 from browsergpu.functions.nn.padding import padded
+from browsergpu.functions.products.convolutions import convolved
 from browsergpu.kernels.convolution.conv2d import output_extent, plan_conv2d
 from browsergpu.kernels.convolution.conv2d_products import is_by_product
-from browsergpu.tensors import nn
 
 
 def _convolution_of_rank(rank: int) -> Any:
@@ -390,29 +390,29 @@ def _convolve(
     if len(stride) == 1:
         x, w = (v.reshape((*v.shape[:2], 1, v.shape[2])) for v in (x, w))
         settings = (1, *stride), (0, *padding), (1, *dilation), groups
-        found = _convolve_2d(op, x, w, bias, *settings)
-        return found.reshape((*found.shape[:2], found.shape[3]))
+        return _convolve_2d(op, x, w, bias, *settings, is_row=True)
     return _convolve_3d(op, x, w, bias, stride, padding, dilation, groups)
 
 
 def _convolve_2d(
     op: str, x: Array, w: Array, bias: Array | None, stride: Shape, padding: Shape, dilation: Shape,
-    groups: int,
+    groups: int, is_row: bool = False,
 ) -> Array:  # fmt: skip
+    """Compute the convolution along two axes. The result has no first one if ``is_row``."""
     plan = plan_conv2d(op, x.shape, w.shape, None, stride, padding, dilation, groups)
-    made = inputs.room(op, x, inputs.common(x, w), plan.output_shape)
+    shape: Shape = plan.output_shape
+    shape = (*shape[:2], shape[3]) if is_row else shape
+    made = inputs.room(op, x, inputs.common(x, w), shape)
     if made.size:
         own, filters = apply.packed(x), apply.packed(w)
         late = None
         if made.node.kind is FLOAT16 and is_by_product(x.device.facts, plan):
             late, bias = bias, None  # fused with the operations that follow
-        added = None if bias is None else apply.packed(bias)
-        nn.conv2d(
-            x.device, op, plan, inputs.memory(own), inputs.memory(filters), inputs.memory(made),
-            inputs.memory_of(added),
-        )  # fmt: skip
+        added = None if bias is None else apply.packed(bias).node
+        made = x.like(convolved(x.tracer, op, plan, own.node, filters.node, made.node, added))
         if late is not None:
-            made = apply.cast_to(op, made + inputs.of_channels(late, 4), FLOAT16, copy=False)
+            summed = made + inputs.of_channels(late, made.ndim)
+            made = apply.cast_to(op, summed, FLOAT16, copy=False)
     return made
 
 

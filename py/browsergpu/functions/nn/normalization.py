@@ -12,6 +12,7 @@ from browsergpu.arrays.autograd.precision import widened
 from browsergpu.arrays.autograd.rules import composed, differentiable
 from browsergpu.arrays.autograd.variable import plain
 from browsergpu.arrays.in_place import become
+from browsergpu.arrays.lazy.products import Product
 from browsergpu.core import checks, shapes
 from browsergpu.core.checks import product
 from browsergpu.core.element_types import FLOAT32
@@ -260,6 +261,8 @@ def batch_norm(
     elif mean is None or variance is None:
         name = "running_mean" if mean is None else "running_var"
         raise InvalidArgument(op, name, None, "an array (or training=True)")
+    elif isinstance(x.node.trace, Product) and "scale" in x.node.trace.kernel.parts:
+        return _in_a_product(x, mean, variance, factor, shift, small)
     made = inputs.room(op, x, x.node.kind, x.shape)
     if x.size:
         own, average, spread = (apply.packed(v) for v in (x, mean, variance))
@@ -269,6 +272,26 @@ def batch_norm(
             inputs.memory(spread), inputs.memory_of(gamma), inputs.memory_of(beta), shape, small,
         )  # fmt: skip
     return made
+
+
+def _in_a_product(
+    x: Array,
+    mean: Array,
+    variance: Array,
+    factor: Array | None,
+    shift: Array | None,
+    eps: float,
+) -> Array:
+    """Normalize float32 by a factor and a summand of each channel, for the kernel that makes x."""
+    scale: Array = 1 / elementwise.sqrt(
+        apply.cast_to("batch_norm", variance, FLOAT32, copy=False) + eps
+    )
+    scale = scale if factor is None else scale * factor
+    moved = -mean * scale if shift is None else shift - mean * scale
+    for vector in (scale, moved):  # one kernel computes both
+        vector.node.in_memory()
+    found: Array = x * inputs.of_channels(scale, x.ndim) + inputs.of_channels(moved, x.ndim)
+    return found
 
 
 def _of_batch(

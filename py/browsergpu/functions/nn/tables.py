@@ -19,10 +19,10 @@ from browsergpu.core.errors import InvalidArgument
 from browsergpu.functions import creation, data_types, elementwise, manipulation, statistics
 from browsergpu.functions.linalg import norms
 from browsergpu.functions.linalg.linear import matmul
-from browsergpu.functions.linalg.products import multiplied
 from browsergpu.functions.nn import inputs
 from browsergpu.functions.operands import array
 from browsergpu.functions.parts import added_at
+from browsergpu.functions.products.matrices import multiplied
 from browsergpu.tensors import nn
 from browsergpu.tensors.matmul import planned
 

@@ -15,7 +15,10 @@ from browsergpu.gpu.program import Slot
 from browsergpu.kernels.base.build import Build
 from browsergpu.kernels.base.family import Variant
 from browsergpu.kernels.convolution import depthwise
+from browsergpu.kernels.matmul.products import ACTIVATIONS
 
+BIAS, SCALE, RESIDUAL = 1, 2, 4  # bits of ``added`` for the operands that exist
+_ACTIVATION_BIT, _LAST_BIT = 8, 16  # lowest bits of the codes of activations in ``added``
 #: Maximum filters per group for the depthwise kernel.
 _FEW_FILTERS = 8
 _SUM_THREADS = 128  # of conv2d_sum
@@ -111,6 +114,7 @@ class Steps:
     dispatches: tuple[Dispatch, ...]
     parts: int = 1
     sum: Dispatch | None = None
+    sum_configuration: str = ""
 
 
 def output_extent(size: int, kernel: int, stride: int, padding: int, dilation: int = 1) -> int:
@@ -179,23 +183,30 @@ def plan_conv2d(
     )
 
 
-def _steps(plan: Conv2dPlan, variant: Variant, biased: bool) -> Steps:
+def with_after(configuration: str) -> str:
+    """Return the configuration that computes more than a bias."""
+    return f"{configuration} after".lstrip()
+
+
+def _steps(plan: Conv2dPlan, variant: Variant, added: int) -> Steps:
     p = plan.problem
+    is_after = added > BIAS
     if variant.kernel == depthwise.KERNEL:
         made = depthwise.dispatch(
             p.image, p.images * p.groups * p.filters, p.filters, p.groups, p.kernel, p.out,
-            p.stride, p.padding, p.dilation,
+            p.stride, p.padding, p.dilation, added,
         )  # fmt: skip
-        return Steps(depthwise.KERNEL, "bias" if biased else "", (made,))
+        configuration = "after" if is_after else "bias" if added else ""
+        return Steps(depthwise.KERNEL, configuration, (made,))
     if variant.kernel == "conv2d_stream":
-        return _streamed(p, variant, biased)
+        return _streamed(p, variant, added)
     traits, configuration = variant.traits, variant.configuration
     fields: tuple[int, ...]
     if variant.kernel == "conv2d_window":
         across = p.window_grid(variant)
         tiles = product(across)
         terms = p.channels
-        fields = (p.channels, *p.image, p.filters, *p.out, *p.padding, p.groups, int(biased))
+        fields = (p.channels, *p.image, p.filters, *p.out, *p.padding, p.groups, added)
     else:
         if p.kind == "point":
             configuration = f"{configuration}_pointwise"
@@ -204,32 +215,36 @@ def _steps(plan: Conv2dPlan, variant: Variant, biased: bool) -> Steps:
         terms = p.channels * product(p.kernel)
         fields = (
             p.channels, *p.image, p.filters, *p.kernel, *p.stride, *p.padding, *p.dilation,
-            p.groups, int(biased),
+            p.groups, added,
         )  # fmt: skip
     count = p.images * p.groups
     chunk = _chunk(terms, tiles * count, traits)
     parts = blocks(terms, chunk)  # none without channels: conv2d_sum writes zeros
     if parts > 1:
-        fields = (*fields[:-1], 0)  # conv2d_sum adds the bias
+        fields = (*fields[:-1], 0)  # conv2d_sum adds the bias and what follows
+    elif is_after:
+        configuration = with_after(configuration)
     dispatches = tuple(
         ((*across, some), (*fields, chunk, first)) for first, some in layers(count * parts)
     )
     if parts == 1:
         return Steps(variant.kernel, configuration, dispatches)
     n, pixels = plan.output_elements, product(p.out)
-    summed = (n, p.filters * pixels, parts, pixels, p.groups * p.filters, int(biased))
+    summed = (n, p.filters * pixels, parts, pixels, p.groups * p.filters, added)
     last = (fold(blocks(n, _SUM_THREADS)), summed)
-    return Steps(variant.kernel, configuration, dispatches, parts, last)
+    sums = with_after("") if is_after else ""
+    return Steps(variant.kernel, configuration, dispatches, parts, last, sums)
 
 
-def _streamed(p: Convolution, variant: Variant, biased: bool) -> Steps:
+def _streamed(p: Convolution, variant: Variant, added: int) -> Steps:
     pixels = product(p.out)
     tiles = blocks(p.filters, variant.traits["filters"]) * blocks(pixels, variant.traits["pixels"])
     x, y, _ = fold(tiles)
-    fields = (p.channels, *p.image, p.filters, *p.out, *p.stride, p.groups, int(biased))
+    fields = (p.channels, *p.image, p.filters, *p.out, *p.stride, p.groups, added)
     made = tuple(((x, y, some), (*fields, first)) for first, some in layers(p.images * p.groups))
     vector = p.stride == (1, 1) and pixels % 4 == 0
-    return Steps(variant.kernel, "vector" if vector else "", made)
+    configuration = "vector" if vector else ""
+    return Steps(variant.kernel, with_after(configuration) if added > BIAS else configuration, made)
 
 
 def _chunk(terms: int, workgroups: int, traits: Mapping[str, int]) -> int:
@@ -252,23 +267,32 @@ def conv2d(
     y: Slot,
     plan: Conv2dPlan,
     bias: Slot | None = None,
+    scale: Slot | None = None,
+    residual: Slot | None = None,
+    activation: str | None = None,
+    last: str | None = None,
 ) -> None:
-    """Add y = cross-correlation of x with w, plus an optional bias per filter.
+    """Add y = last(activation(scale * cross-correlation of x with w + bias) + residual).
 
-    y must be a different buffer from all others.
+    ``scale`` and ``bias`` have one number per filter, and ``residual`` has the shape of y. The
+    functions are of ``products.ACTIVATIONS``. y must be a different buffer from all others.
     """
     if not plan.output_elements:
         return
     variant = build.facts.variants.choose("conv2d", plan.size_class, plan.able)
-    steps = _steps(plan, variant, bias is not None)
-    added = w if bias is None else bias  # every binding needs a buffer
+    given = (bias, scale, residual)
+    added = sum(bit for bit, slot in zip((BIAS, SCALE, RESIDUAL), given, strict=True)
+                if slot is not None)  # fmt: skip
+    added += ACTIVATIONS[activation] << _ACTIVATION_BIT | ACTIVATIONS[last] << _LAST_BIT
+    steps = _steps(plan, variant, added)
+    ends = [w if slot is None else slot for slot in given]  # every binding needs a buffer
     # conv2d_stream binds the input twice, as elements and as vec4s.
-    read = (x, x, w, added) if steps.kernel == "conv2d_stream" else (x, w, added)
+    read = (x, x, w, *ends) if steps.kernel == "conv2d_stream" else (x, w, *ends)
     size = 4 * steps.parts * plan.output_elements
     made = y if steps.sum is None else build.temporary(size)
     for grid, fields in steps.dispatches:
         build.dispatch(steps.kernel, steps.configuration, grid, (*read, made), *fields)
     if steps.sum is not None:
         grid, fields = steps.sum
-        build.dispatch("conv2d_sum", "", grid, (made, added, y), *fields)
+        build.dispatch("conv2d_sum", steps.sum_configuration, grid, (made, *ends, y), *fields)
         build.release(made)

@@ -6,6 +6,7 @@ from browsergpu.core.params import params
 from browsergpu.gpu.program import Slot
 from browsergpu.kernels.base.build import Build
 from browsergpu.kernels.base.family import (
+    Configurations,
     Fields,
     Kernel,
     KernelFamily,
@@ -16,7 +17,7 @@ from browsergpu.kernels.base.family import (
     bindings,
 )
 from browsergpu.kernels.convolution import depthwise
-from browsergpu.kernels.convolution.conv2d import AMOUNTS, conv2d, plan_conv2d
+from browsergpu.kernels.convolution.conv2d import AMOUNTS, conv2d, plan_conv2d, with_after
 
 
 def _work(f: Fields) -> Work:
@@ -68,6 +69,15 @@ _TILES = {
     )
     for pointwise in (0, 1)
 }
+
+
+def _with_after(configurations: Configurations) -> Configurations:
+    """Add a configuration with AFTER to each one."""
+    return {
+        own: {**constants, "AFTER": after}
+        for name, constants in configurations.items()
+        for own, after in ((name, 0), (with_after(name), 1))
+    }
 
 
 def _window(name: str, filters: int) -> Variant:
@@ -157,50 +167,50 @@ FAMILY = KernelFamily(
         Kernel(
             "conv2d",
             "conv2d.wgsl",
-            bindings("x", "w", "bias", "y"),
+            bindings("x", "w", "bias", "scale", "residual", "y"),
             params(
                 "channels: u32", "height: u32", "width: u32", "filters: u32", "kernel_h: u32",
                 "kernel_w: u32", "stride_h: u32", "stride_w: u32", "pad_h: u32", "pad_w: u32",
-                "dilation_h: u32", "dilation_w: u32", "groups: u32", "biased: u32", "chunk: u32",
+                "dilation_h: u32", "dilation_w: u32", "groups: u32", "added: u32", "chunk: u32",
                 "first_z: u32",
             ),
-            configurations=_TILES,
+            configurations=_with_after(_TILES),
             cost=_work,
         ),
         Kernel(
             "conv2d_window",
             "conv2d_window.wgsl",
-            bindings("x", "w", "bias", "y"),
+            bindings("x", "w", "bias", "scale", "residual", "y"),
             params(
                 "channels: u32", "height: u32", "width: u32", "filters: u32", "out_h: u32",
-                "out_w: u32", "pad_h: u32", "pad_w: u32", "groups: u32", "biased: u32",
+                "out_w: u32", "pad_h: u32", "pad_w: u32", "groups: u32", "added: u32",
                 "chunk: u32", "first_z: u32",
             ),
-            configurations={
-                "16": {"FILTERS": 16, "SHARES": 4},
-                "8": {"FILTERS": 8, "SHARES": 8},
-            },
+            configurations=_with_after(
+                {"16": {"FILTERS": 16, "SHARES": 4}, "8": {"FILTERS": 8, "SHARES": 8}}
+            ),
             cost=_window_work,
         ),
         Kernel(
             "conv2d_stream",
             "conv2d_stream.wgsl",
-            bindings("x", "x_vectors", "w", "bias", "y"),
+            bindings("x", "x_vectors", "w", "bias", "scale", "residual", "y"),
             params(
                 "channels: u32", "height: u32", "width: u32", "filters: u32", "out_h: u32",
-                "out_w: u32", "stride_h: u32", "stride_w: u32", "groups: u32", "biased: u32",
+                "out_w: u32", "stride_h: u32", "stride_w: u32", "groups: u32", "added: u32",
                 "first_z: u32",
             ),
-            configurations={"": {"VECTOR": 0}, "vector": {"VECTOR": 1}},
+            configurations=_with_after({"": {"VECTOR": 0}, "vector": {"VECTOR": 1}}),
             cost=_stream_work,
         ),
         Kernel(
             "conv2d_sum",
             "conv2d_sum.wgsl",
-            bindings("parts", "bias", "y"),
+            bindings("parts", "bias", "scale", "residual", "y"),
             params(
-                "n: u32", "inner: u32", "parts: u32", "pixels: u32", "filters: u32", "biased: u32"
+                "n: u32", "inner: u32", "parts: u32", "pixels: u32", "filters: u32", "added: u32"
             ),
+            configurations=_with_after({"": {}}),
             cost=lambda f: (f["parts"] * f["n"], 4 * (f["parts"] + 1) * f["n"]),
         ),
     ),

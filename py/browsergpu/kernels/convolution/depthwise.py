@@ -24,14 +24,16 @@ def dispatch(
     stride: Pair,
     padding: Pair,
     dilation: Pair,
+    added: int,
 ) -> Dispatch:
     """Return the grid and parameters of the kernel for all ``planes`` (images × filters).
 
-    ``filters`` are those of one of the ``groups``. Pairs are (vertical, horizontal).
+    ``filters`` are those of one of the ``groups``. Pairs are (vertical, horizontal). ``added`` is
+    the kernel's.
     """
     threads = planes * blocks(out[0], _ROWS) * out[1]
     fields = (threads, *image, filters, filters * groups, *kernel, *out)
-    return fold(blocks(threads, _THREADS)), (*fields, *stride, *padding, *dilation)
+    return fold(blocks(threads, _THREADS)), (*fields, *stride, *padding, *dilation, added)
 
 
 def _work(f: Fields) -> Work:
@@ -48,13 +50,18 @@ FAMILY = KernelFamily(
         Kernel(
             KERNEL,
             "conv2d_depthwise.wgsl",
-            bindings("x", "w", "bias", "y"),
+            bindings("x", "w", "bias", "scale", "residual", "y"),
             params(
                 "n: u32", "height: u32", "width: u32", "filters: u32", "all_filters: u32",
                 "kernel_h: u32", "kernel_w: u32", "out_h: u32", "out_w: u32", "stride_h: u32",
                 "stride_w: u32", "pad_h: u32", "pad_w: u32", "dilation_h: u32", "dilation_w: u32",
+                "added: u32",
             ),
-            configurations={"": {"BIAS": 0}, "bias": {"BIAS": 1}},
+            configurations={
+                "": {"BIAS": 0, "AFTER": 0},
+                "bias": {"BIAS": 1, "AFTER": 0},
+                "after": {"BIAS": 0, "AFTER": 1},
+            },
             cost=_work,
         ),
     )

@@ -1,0 +1,1 @@
+"""Matrix products and convolutions, which captured blocks dispatch when needed."""

@@ -1,0 +1,67 @@
+"""Convolutions of values in memory, which captured blocks record and dispatch when needed."""
+
+from __future__ import annotations
+
+from browsergpu.arrays.lazy.node import Node
+from browsergpu.arrays.lazy.products import Epilogue, Kernel
+from browsergpu.arrays.lazy.trace import Tracer
+from browsergpu.arrays.reduce import memory_view
+from browsergpu.core.element_types import FLOAT16
+from browsergpu.kernels.convolution.conv2d import Conv2dPlan
+from browsergpu.tensors import nn
+from browsergpu.tensors.device_array import Storage
+from browsergpu.tensors.view import View
+
+#: The parts of an epilogue that the kernels compute, without and with a bias of the convolution.
+_PARTS = frozenset(("scale", "bias", "activation", "residual", "last"))
+_BIASED_PARTS = frozenset(("activation", "residual", "last"))
+
+
+def convolved(
+    tracer: Tracer, op: str, plan: Conv2dPlan, x: Node, w: Node, made: Node, bias: Node | None
+) -> Node:
+    """Compute a planned convolution with a nonempty result.
+
+    Parameters
+    ----------
+    tracer, op
+        The arrays' tracer, and the name of the function.
+    plan
+        The plan.
+    x, w
+        Packed images and filters.
+    made
+        Memory for the result, of its type. The shape may leave out axes of length 1.
+    bias
+        One packed number for each filter.
+
+    Returns
+    -------
+    Node
+        ``made``, or an equal convolution's result.
+    """
+    kind = made.kind
+    assert kind.dtype is not None
+    dtype = kind.dtype
+
+    def launch(target: Storage, epilogue: Epilogue) -> None:  # must not keep the result alive
+        added = epilogue.bias if bias is None else bias
+        scale, residual = (
+            None if one is None else memory_view(one) for one in (epilogue.scale, epilogue.residual)
+        )
+        nn.conv2d(
+            tracer.device, op, plan, memory_view(x), memory_view(w),
+            View(target.buffer, plan.output_shape, dtype),
+            None if added is None else memory_view(added), scale, residual, epilogue.activation,
+            epilogue.last,
+        )  # fmt: skip
+
+    graph = tracer.optimized
+    if graph is None:
+        launch(made.storage, Epilogue())
+        return made
+    parts = _PARTS if bias is None else _BIASED_PARTS
+    if kind is FLOAT16:  # the float32 kernels would need a cast of each operand
+        parts = frozenset()
+    operands = (x, w) if bias is None else (x, w, bias)
+    return tracer.deferred(graph, made, Kernel(op, launch, 1, parts), operands, kind, plan)

@@ -1,0 +1,159 @@
+"""Captured blocks: kernels of convolutions compute the operations that follow.
+
+Tolerances are those of :func:`near`. A batch norm that is folded into a convolution computes x *
+scale + shift instead of (x - mean) * scale + bias, so it also rounds mean * scale, which the tests
+keep as small as the results.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from browsergpu.kernels.variants import VARIANTS
+from inside.compiled.merging import both, data, near
+from inside.gpu import only_variant
+
+pytestmark = pytest.mark.native
+
+#: The shapes of images and filters, and the options.
+CASES: dict[str, tuple[tuple[int, ...], tuple[int, ...], dict[str, Any]]] = {
+    "window": ((2, 5, 9, 11), (7, 5, 3, 3), {"padding": 1}),
+    "point": ((2, 8, 5, 7), (6, 8, 1, 1), {}),
+    "point in steps": ((1, 8, 7, 8), (5, 8, 1, 1), {"stride": 2}),
+    "vector": ((1, 8, 4, 8), (20, 8, 1, 1), {}),
+    "other": ((2, 3, 12, 11), (6, 3, 5, 4), {"stride": 2, "padding": (2, 1)}),
+    "groups": ((2, 6, 7, 8), (8, 3, 3, 3), {"groups": 2}),
+    "depthwise": ((2, 6, 9, 8), (12, 1, 3, 3), {"groups": 6, "padding": 1}),
+    "long": ((1, 96, 4, 5), (9, 96, 3, 3), {"padding": 1}),
+}
+
+
+def operands(bg: Any, case: str) -> tuple[Any, ...]:
+    """Images, filters, a scale, a bias, a residual, and the convolution."""
+    images, filters, options = CASES[case]
+    x, w = data(bg, *images), data(bg, *filters, seed=1) * 0.2
+    y = bg.nn.conv2d(x, w, **options)
+    scale, bias = (data(bg, filters[0], 1, 1, seed=n) for n in (2, 3))
+    return x, w, scale, bias, data(bg, *y.shape, seed=4), lambda x, w: bg.nn.conv2d(x, w, **options)
+
+
+def check_all_parts(bg: Any, case: str) -> None:
+    x, w, scale, bias, h, conv = operands(bg, case)
+
+    def late(x: Any, w: Any, scale: Any, bias: Any, h: Any) -> Any:
+        return bg.nn.relu(conv(x, w) * scale + bias + h)
+
+    def early(x: Any, w: Any, scale: Any, bias: Any, h: Any) -> Any:
+        return h + bg.nn.silu(conv(x, w) * scale + bias)
+
+    assert both(bg, late, x, w, scale, bias, h) == ["conv2d with multiply, add, add, maximum"]
+    assert both(bg, early, x, w, scale, bias, h) == ["conv2d with multiply, add, silu, add"]
+    assert both(bg, lambda x, w: bg.nn.gelu(conv(x, w)), x, w) == ["conv2d with gelu"]
+    assert both(bg, lambda x, w, b: conv(x, w) + b, x, w, bias) == ["conv2d with add"]
+
+
+@pytest.mark.fast
+def test_one_kernel_computes_a_convolution_and_what_follows(bg: Any) -> None:
+    check_all_parts(bg, "window")
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_scale_bias_activations_and_residual(bg: Any, case: str) -> None:
+    check_all_parts(bg, case)
+
+
+@pytest.mark.parametrize("name", [variant.name for variant in VARIANTS["conv2d"]])
+def test_each_variant(bg: Any, name: str) -> None:
+    device = bg.ones(1).device
+    with only_variant(device, "conv2d", name):
+        for case in CASES:
+            check_all_parts(bg, case)
+
+
+@pytest.mark.parametrize("affine", [False, True])
+@pytest.mark.parametrize("rank", [1, 2])
+def test_batch_norm_at_evaluation_is_folded(bg: Any, rank: int, affine: bool) -> None:
+    from browsergpu import nn
+
+    nn.init.seed(0)
+    conv = (nn.Conv1d, nn.Conv2d)[rank - 1](4, 6, 3, padding=1, bias=False)
+    norm = (nn.BatchNorm1d, nn.BatchNorm2d)[rank - 1](6, affine=affine)
+    x, h = data(bg, 3, 4, *(7, 5)[:rank]), data(bg, 3, 6, *(7, 5)[:rank])
+    with bg.no_grad():
+        for _ in range(3):
+            norm(conv(x))
+        norm.eval()
+        name = f"conv{rank}d"
+        assert both(bg, lambda x, h: nn.relu(norm(conv(x)) + h), x, h) == [
+            f"{name} with multiply, add, add, maximum"
+        ]
+        # statistics that change are read by each replay
+        fast = bg.jit(lambda x: norm(conv(x)))
+        for n in range(4):
+            norm.running_mean += 0.5 * n
+            norm.running_var *= 1.25
+            near(fast(x), norm(conv(x)))
+
+
+def test_convolutions_with_a_bias(bg: Any) -> None:
+    from browsergpu import nn
+
+    conv, norm = nn.Conv2d(4, 6, 3), nn.BatchNorm2d(6).eval()
+    x, h = data(bg, 2, 4, 7, 6), data(bg, 2, 6, 5, 4)
+    with bg.no_grad():
+        assert both(bg, lambda x, h: nn.relu(conv(x)) + h, x, h) == ["conv2d with maximum, add"]
+        assert both(bg, lambda x: nn.relu(norm(conv(x))), x) == []  # no place for a second bias
+
+
+def test_transposed_convolutions(bg: Any) -> None:
+    x, w, b = data(bg, 2, 4, 5, 6), data(bg, 4, 3, 3, 3), data(bg, 3, 1, 1)
+
+    def f(x: Any, w: Any, b: Any) -> Any:
+        return bg.nn.relu(bg.nn.conv_transpose2d(x, w, stride=2) + b)
+
+    assert both(bg, f, x, w, b) == ["conv_transpose2d with add, maximum"]
+
+
+def test_what_no_epilogue_computes(bg: Any) -> None:
+    x, w, h = data(bg, 2, 4, 7, 6), data(bg, 5, 4, 3, 3), data(bg, 2, 5, 5, 4)
+    column, number = data(bg, 4), 2.0
+
+    def f(x: Any, w: Any, h: Any) -> Any:
+        y = bg.nn.conv2d(x, w)
+        return bg.nn.conv2d(x, w, padding=1) * number, y + column, (y + h) * h
+
+    assert both(bg, f, x, w, h) == []
+    assert both(bg, lambda x, w: bg.nn.conv2d(x[0], w) + h[0], x, w) == []
+    half = [v.astype("float16") for v in (x, w, h)]
+    assert both(bg, lambda x, w, h: bg.nn.relu(bg.nn.conv2d(x, w) + h), *half) == []
+
+
+def test_training_with_batch_norm(bg: Any) -> None:
+    from browsergpu import nn
+
+    x, y = data(bg, 4, 3, 8, 8), data(bg, 4, 2)
+    losses = []
+    for optimize in (True, False):
+        nn.init.seed(0)
+        model = nn.Sequential(
+            nn.Conv2d(3, 6, 3, bias=False), nn.BatchNorm2d(6), nn.ReLU(),
+            nn.Conv2d(6, 4, 3, stride=2), nn.SiLU(), nn.Flatten(), nn.Linear(16, 2),
+        )  # fmt: skip
+        optimizer = bg.optim.SGD(model.parameters(), lr=0.01)
+
+        def step(x: Any, y: Any, model: Any = model, optimizer: Any = optimizer) -> Any:
+            optimizer.zero_grad()
+            loss = nn.mse_loss(model(x), y)
+            loss.backward()
+            optimizer.step()
+            return loss.detach()
+
+        fast = bg.jit(step, optimize=optimize)
+        losses.append([float(fast(x, y)) for _ in range(6)])
+        assert fast.explain().variants
+        evaluate = bg.jit(model.eval(), optimize=optimize)
+        losses[-1] += [float(bg.sum(evaluate(x).detach())) for _ in range(3)]
+    np.testing.assert_allclose(*losses, rtol=1e-4, atol=1e-4)
