@@ -55,12 +55,16 @@ class MultiheadAttention(Module):
 
     def __init__(
         self, embed_dim: int, num_heads: int, dropout: float = 0.0, bias: bool = True,
-        kdim: int | None = None, vdim: int | None = None, batch_first: bool = False,
+        add_bias_kv: bool = False, add_zero_attn: bool = False, kdim: int | None = None,
+        vdim: int | None = None, batch_first: bool = False,
         device: Any = None, dtype: Any = None,
     ) -> None:  # fmt: skip
         super().__init__()
         width = self.embed_dim = checks.integer(_OP, "embed_dim", embed_dim, 1)
         self.num_heads = checks.integer(_OP, "num_heads", num_heads, 1)
+        for name, value in (("add_bias_kv", add_bias_kv), ("add_zero_attn", add_zero_attn)):
+            if checks.flag(_OP, name, value):
+                raise InvalidArgument(_OP, name, value, "False (append such a key yourself)")
         if width % self.num_heads:
             raise InvalidArgument(_OP, "embed_dim", embed_dim, f"a multiple of {num_heads} heads")
         self.head_dim = width // self.num_heads

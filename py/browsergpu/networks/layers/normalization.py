@@ -125,7 +125,7 @@ class GroupNorm(_Normalisation):
 
     def __init__(
         self, num_groups: int, num_channels: int, eps: float = 1e-5, affine: bool = True,
-        device: Any = None, dtype: Any = None,
+        device: Any = None, dtype: Any = None, *, bias: bool = True,
     ) -> None:  # fmt: skip
         super().__init__()
         op = "GroupNorm"
@@ -135,7 +135,8 @@ class GroupNorm(_Normalisation):
             raise InvalidArgument(op, "num_channels", num_channels, f"a multiple of {num_groups}")
         self.eps = checks.real(op, "eps", eps)
         self.affine = checks.flag(op, "affine", affine)
-        self._set((self.num_channels,), self.affine, self.affine, device, dtype)
+        has_bias = checks.flag(op, "bias", bias) and self.affine
+        self._set((self.num_channels,), self.affine, has_bias, device, dtype)
 
     def forward(self, input: Array) -> Array:
         """Return an array of the input's shape."""
@@ -177,7 +178,8 @@ class _BatchNorm(_Normalisation):
 
     def __init__(
         self, num_features: int, eps: float = 1e-5, momentum: float = 0.1, affine: bool = True,
-        track_running_stats: bool = True, device: Any = None, dtype: Any = None,
+        track_running_stats: bool = True, device: Any = None, dtype: Any = None, *,
+        bias: bool = True,
     ) -> None:  # fmt: skip
         super().__init__()
         op = type(self).__name__
@@ -187,7 +189,8 @@ class _BatchNorm(_Normalisation):
         self.affine = checks.flag(op, "affine", affine)
         self.track_running_stats = checks.flag(op, "track_running_stats", track_running_stats)
         shape = (self.num_features,)
-        self._set(shape, self.affine, self.affine, device, dtype)
+        has_bias = checks.flag(op, "bias", bias) and self.affine
+        self._set(shape, self.affine, has_bias, device, dtype)
         register_statistics(self, shape, self.track_running_stats, device, dtype)
 
     def reset_running_stats(self) -> None:
@@ -251,7 +254,8 @@ class _InstanceNorm(_Normalisation):
 
     def __init__(
         self, num_features: int, eps: float = 1e-5, momentum: float = 0.1, affine: bool = False,
-        track_running_stats: bool = False, device: Any = None, dtype: Any = None,
+        track_running_stats: bool = False, device: Any = None, dtype: Any = None, *,
+        bias: bool = True,
     ) -> None:  # fmt: skip
         super().__init__()
         op = type(self).__name__
@@ -261,7 +265,8 @@ class _InstanceNorm(_Normalisation):
         self.affine = checks.flag(op, "affine", affine)
         self.track_running_stats = checks.flag(op, "track_running_stats", track_running_stats)
         shape = (self.num_features,)
-        self._set(shape, self.affine, self.affine, device, dtype)
+        has_bias = checks.flag(op, "bias", bias) and self.affine
+        self._set(shape, self.affine, has_bias, device, dtype)
         register_statistics(self, shape, self.track_running_stats, device, dtype)
 
     def reset_running_stats(self) -> None:

@@ -87,10 +87,18 @@ class TransformerEncoderLayer(Module):
 
 
 class TransformerEncoder(Module):
-    """``num_layers`` copies of a layer, and an optional final ``norm``."""
+    """``num_layers`` copies of a layer, and an optional final ``norm``.
 
-    def __init__(self, encoder_layer: Module, num_layers: int, norm: Module | None = None) -> None:
+    ``enable_nested_tensor`` and ``mask_check`` select PyTorch's implementation, and have no effect.
+    """
+
+    def __init__(
+        self, encoder_layer: Module, num_layers: int, norm: Module | None = None,
+        enable_nested_tensor: bool = True, mask_check: bool = True,
+    ) -> None:  # fmt: skip
         super().__init__()
+        checks.flag("TransformerEncoder", "enable_nested_tensor", enable_nested_tensor)
+        checks.flag("TransformerEncoder", "mask_check", mask_check)
         self.num_layers = checks.integer("TransformerEncoder", "num_layers", num_layers, 1)
         self.layers = ModuleList([deepcopy(encoder_layer) for _ in range(self.num_layers)])
         self.norm = norm

@@ -336,3 +336,18 @@ def test_dtypes(bg: Any) -> None:
     layer = bg.nn.Linear(2, 2, dtype="float16")
     assert {p.dtype for p in layer.parameters()} == {np.dtype(np.float16)}
     assert layer(bg.zeros((1, 2), dtype="float16")).dtype == np.float16
+
+
+def test_normalization_without_bias(bg: Any) -> None:
+    nn = bg.nn
+    for layer in (nn.BatchNorm2d(4, bias=False), nn.GroupNorm(2, 4, bias=False),
+                  nn.InstanceNorm2d(4, affine=True, bias=False)):  # fmt: skip
+        assert layer.bias is None
+        assert layer.weight.shape == (4,)
+        assert layer(bg.asarray(_values(2, 4, 3, 3))).shape == (2, 4, 3, 3)
+    with pytest.raises(ValueError, match="add_zero_attn"):
+        nn.MultiheadAttention(4, 2, add_zero_attn=True)
+    part = nn.TransformerEncoderLayer(4, 2, 8)
+    nn.TransformerEncoder(part, 1, enable_nested_tensor=False, mask_check=False)
+    with pytest.raises(ValueError, match="mask_check"):
+        nn.TransformerEncoder(part, 1, mask_check=3)

@@ -1,0 +1,261 @@
+"""Weights that are computed from other parameters before each call of a module.
+
+The names of states are those of ``torch.nn.utils.weight_norm`` and ``spectral_norm``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from browsergpu.arrays.array import Array
+from browsergpu.arrays.autograd.grad_mode import no_grad
+from browsergpu.arrays.in_place import become
+from browsergpu.core import checks, shapes
+from browsergpu.core.errors import InvalidArgument, InvalidType
+from browsergpu.functions import creation, elementwise, manipulation
+from browsergpu.functions.linalg import norms
+from browsergpu.functions.linalg.linear import matmul, vecdot
+from browsergpu.networks import init
+from browsergpu.networks.module import Module
+from browsergpu.networks.parameter import Parameter
+
+
+def _weight(op: str, module: Any, name: Any) -> Array:
+    """Return a parameter of a module. Raises InvalidType or InvalidArgument if there is none."""
+    if not isinstance(module, Module):
+        raise InvalidType(op, "module", module, "a Module")
+    found = module._parameters.get(name)
+    if found is None:
+        raise InvalidArgument(op, "name", name, "the name of a parameter")
+    return found
+
+
+class _Computed:
+    """Base of hooks that compute a weight. One module may have several, of different names."""
+
+    name: str
+
+    def weight(self, module: Module) -> Array:
+        """Return the weight."""
+        raise NotImplementedError
+
+    def __call__(self, module: Module, args: Any) -> None:
+        setattr(module, self.name, self.weight(module))
+
+    def replace(self, module: Module) -> None:
+        """Compute the parameter before each call from now on."""
+        delattr(module, self.name)
+
+    def start(self, module: Module) -> None:
+        """Register the hook, and compute the weight for the first time."""
+        self(module, ())
+        module.register_forward_pre_hook(self)
+
+
+def _removed(op: str, module: Any, name: Any, kind: type[_Computed]) -> _Computed:
+    """Remove a hook of a module and the weight that it computed. Return the hook."""
+    for key, hook in getattr(module, "_forward_pre_hooks", {}).items():
+        if isinstance(hook, kind) and hook.name == name:
+            del module._forward_pre_hooks[key]
+            delattr(module, name)
+            return hook
+    raise InvalidArgument(op, "name", name, f"the name of a weight that {op[7:]} computes")
+
+
+class _WeightNorm(_Computed):
+    def __init__(self, name: str, axes: tuple[int, ...]) -> None:
+        self.name, self.axes = name, axes
+
+    def norm(self, v: Array) -> Array:
+        """Return the norms of the slices of an array."""
+        return norms.vector_norm(v, axis=self.axes, keepdims=True)
+
+    def weight(self, module: Module) -> Array:
+        """Return g v / norm(v)."""
+        g, v = getattr(module, f"{self.name}_g"), getattr(module, f"{self.name}_v")
+        return elementwise.multiply(v, elementwise.divide(g, self.norm(v)))
+
+
+def weight_norm(module: Any, name: str = "weight", dim: int | None = 0) -> Any:
+    """Compute a weight from its lengths g and its direction v, which are learned instead.
+
+    Parameters
+    ----------
+    module : Module
+        The module. It gets parameters named ``weight_g`` and ``weight_v``.
+    name : str, optional
+        Name of the weight.
+    dim : int, optional
+        The axis whose slices have lengths of their own. None uses one length.
+
+    Returns
+    -------
+    Module
+        The module.
+
+    Raises
+    ------
+    InvalidArgument
+        If there is no parameter of this name, or ``dim`` is out of range.
+
+    Notes
+    -----
+    Source: Salimans and Kingma, "Weight normalization", arXiv 1602.07868.
+    """
+    op = "weight_norm"
+    weight = _weight(op, module, name)
+    kept = None if dim is None else shapes.axis(op, "dim", dim, weight.ndim)
+    hook = _WeightNorm(name, tuple(n for n in range(weight.ndim) if n != kept))
+    value = weight.detach()
+    hook.replace(module)
+    module.register_parameter(f"{name}_g", Parameter(hook.norm(value)))
+    module.register_parameter(f"{name}_v", Parameter(value.copy()))
+    hook.start(module)
+    return module
+
+
+def remove_weight_norm(module: Any, name: str = "weight") -> Any:
+    """Make a weight that :func:`weight_norm` computes a parameter again.
+
+    Parameters
+    ----------
+    module : Module
+        The module.
+    name : str, optional
+        Name of the weight.
+
+    Returns
+    -------
+    Module
+        The module.
+
+    Raises
+    ------
+    InvalidArgument
+        If there is no such weight.
+    """
+    hook = _removed("remove_weight_norm", module, name, _WeightNorm)
+    return _restored(module, hook, f"{name}_g", f"{name}_v")
+
+
+def _restored(module: Any, hook: _Computed, *own: str) -> Any:
+    with no_grad():
+        value = hook.weight(module)
+    for one in own:
+        delattr(module, one)
+    module.register_parameter(hook.name, Parameter(value.detach()))
+    return module
+
+
+class _SpectralNorm(_Computed):
+    def __init__(self, name: str, axis: int, steps: int, eps: float) -> None:
+        self.name, self.axis, self.steps, self.eps = name, axis, steps, eps
+
+    def matrix(self, weight: Array) -> Array:
+        """Return a weight as a matrix with a row for each index of the axis."""
+        moved = manipulation.moveaxis(weight, self.axis, 0)
+        return manipulation.reshape(moved, (moved.shape[0], -1))
+
+    @no_grad()
+    def iterate(self, matrix: Array, u: Array, v: Array, steps: int) -> None:
+        """Move u and v towards the first singular vectors, in place."""
+        for _ in range(steps):
+            become(v, self._unit(matmul(manipulation.matrix_transpose(matrix), u)))
+            become(u, self._unit(matmul(matrix, v)))
+
+    def _unit(self, x: Array) -> Array:
+        return elementwise.divide(x, elementwise.maximum(norms.vector_norm(x), self.eps))
+
+    def weight(self, module: Module) -> Array:
+        """Return the weight divided by its largest singular value."""
+        own, u, v = (getattr(module, f"{self.name}_{end}") for end in ("orig", "u", "v"))
+        matrix = self.matrix(own)
+        if module.training:
+            self.iterate(matrix.detach(), u, v, self.steps)
+        # Copies, as later steps change the vectors in place.
+        largest = vecdot(u.copy(), matmul(matrix, v.copy()))
+        return elementwise.divide(own, largest)
+
+
+def spectral_norm(
+    module: Any, name: str = "weight", n_power_iterations: int = 1, eps: float = 1e-12,
+    dim: int | None = None,
+) -> Any:  # fmt: skip
+    """Divide a weight by its largest singular value before each call.
+
+    The singular vectors are buffers. In training, each call improves them by power iteration.
+
+    Parameters
+    ----------
+    module : Module
+        The module. It gets a parameter ``weight_orig`` and buffers ``weight_u`` and ``weight_v``.
+    name : str, optional
+        Name of the weight.
+    n_power_iterations : int, optional
+        Number of iterations of a call.
+    eps : float, optional
+        The least norm of a vector.
+    dim : int, optional
+        The axis of the rows. 1 for transposed convolutions, and 0 for other modules by default.
+
+    Returns
+    -------
+    Module
+        The module.
+
+    Raises
+    ------
+    InvalidArgument
+        If there is no parameter of this name, or an option is invalid.
+
+    Notes
+    -----
+    Source: Miyato et al., "Spectral normalization for generative adversarial networks", arXiv
+    1802.05957.
+    """
+    op = "spectral_norm"
+    weight = _weight(op, module, name)
+    if dim is None:
+        dim = 1 if type(module).__name__.startswith("ConvTranspose") else 0
+    hook = _SpectralNorm(
+        name, shapes.axis(op, "dim", dim, weight.ndim),
+        checks.integer(op, "n_power_iterations", n_power_iterations, 1),
+        checks.real(op, "eps", eps),
+    )  # fmt: skip
+    matrix = hook.matrix(weight.detach())
+    vectors = [creation.zeros((n,), dtype=weight.dtype, device=weight.device) for n in matrix.shape]
+    for one in vectors:
+        init.normal_(one)
+        become(one, hook._unit(one))
+    hook.replace(module)
+    module.register_parameter(f"{name}_orig", weight)
+    for end, vector in zip("uv", vectors, strict=True):
+        module.register_buffer(f"{name}_{end}", vector)
+    u, v = vectors
+    hook.iterate(matrix, u, v, 15)
+    hook.start(module)
+    return module
+
+
+def remove_spectral_norm(module: Any, name: str = "weight") -> Any:
+    """Make a weight that :func:`spectral_norm` computes a parameter again.
+
+    Parameters
+    ----------
+    module : Module
+        The module.
+    name : str, optional
+        Name of the weight.
+
+    Returns
+    -------
+    Module
+        The module.
+
+    Raises
+    ------
+    InvalidArgument
+        If there is no such weight.
+    """
+    hook = _removed("remove_spectral_norm", module, name, _SpectralNorm)
+    return _restored(module, hook, f"{name}_orig", f"{name}_u", f"{name}_v")
