@@ -77,21 +77,21 @@ def by_use(device: Device, problem: Problem) -> Found | None:
     op, size_class = problem.op, problem.size_class
     with operands(device, problem) as buffers:
         device.launch("bench", problem.prepare, buffers)
-        contests = [
-            contest
-            for contest in tuning._contests.values()
-            if (contest.op, contest.size_class) == (op, size_class)
+        comparisons = [
+            comparison
+            for comparison in tuning._comparisons.values()
+            if (comparison.op, comparison.size_class) == (op, size_class)
         ]
-        if not contests:
+        if not comparisons:
             return None
-        contest = contests[0]
+        comparison = comparisons[0]
         for call in range(2, MOST_CALLS):
             device.launch("bench", problem.prepare, buffers)
             if size_class in device.variants.tuned.get(op, {}):
-                firsts = [e.first for e in contest.entrants if e.first is not None]
-                general = contest.general.first or 1e-4
+                firsts = [e.first for e in comparison.candidates if e.first is not None]
+                general = comparison.general.first or 1e-4
                 picked = device.variants.tuned[op][size_class]
-                default = contest.entrants[0].variant.name
+                default = comparison.candidates[0].variant.name
                 return Found(default, picked, call, max(firsts) / max(general, 1e-4))
             if call % CALLS_A_WAIT == 0:
                 block_on(device.recorder.synchronize(), "bench")

@@ -14,7 +14,7 @@ from harness.pixels import Pixels, screenshot
 
 pytestmark = pytest.mark.firefox
 
-# docs/browsers.md lists the picture that goes with its backend: nobody has to wait for it long.
+# docs/browsers.md lists the image that goes with its backend: nobody has to wait for it long.
 _PATIENCE_FOR_LISTED = 10.0
 
 _SHOW = """
@@ -51,7 +51,7 @@ def show(bare: BarePage, image: list[float], height: int, width: int, channels: 
 def assert_seen(
     bare: BarePage, seen: Callable[[Pixels], bool], what: str, patience: float = PATIENCE_S
 ) -> None:
-    """Wait until the canvas shows it: a worker's picture comes with the next frame."""
+    """Wait until the canvas shows it: a worker's image comes with the next frame."""
     canvas = bare.page.locator("#gpu-canvas")
     deadline = time.monotonic() + patience
     while True:
@@ -86,7 +86,7 @@ def shows(
 
 
 def test_three_channels(bare: BarePage) -> None:
-    # Every pixel its own colour: a transposed or mirrored picture would show.
+    # Every pixel its own colour: a transposed or mirrored image would show.
     height, width = 5, 7
     colours = [(x / 10, y / 10, (x + y) / 20) for y in range(height) for x in range(width)]
     show(bare, [c for colour in colours for c in colour], height, width, 3)
@@ -180,7 +180,7 @@ def test_arrays_of_any_dtype_are_drawn(bare: BarePage) -> None:
     assert_seen(bare, shows(2, 5, colours), "black and white")
 
 
-def test_arrays_that_are_no_pictures(bare: BarePage) -> None:
+def test_arrays_that_are_no_images(bare: BarePage) -> None:
     messages = bare.run("""
         import browsergpu as bg
         import numpy as np
@@ -277,7 +277,7 @@ def test_two_backends_draw_on_their_own_canvas_one_after_the_other(bare: BarePag
 
 
 @pytest.mark.parametrize("pause", [0, 0.2])
-def test_a_picture_stays_when_nobody_holds_the_backend_any_more(
+def test_an_image_stays_when_nobody_holds_the_backend_any_more(
     bare: BarePage, pause: float
 ) -> None:
     bare.run(f"""

@@ -93,7 +93,7 @@ def test_a_figure_of_matplotlib_is_shown(notebook: NotebookPage) -> None:
     assert figure.evaluate("async (image) => (await image.decode(), image.naturalWidth)") > 300
 
 
-def test_a_picture_of_pillow_is_shown(notebook: NotebookPage) -> None:
+def test_an_image_of_pillow_is_shown(notebook: NotebookPage) -> None:
     output = notebook.run("from PIL import Image\nImage.new('RGB', (30, 20), 'teal')")
     picture = output.locator("img[src^='data:image/png']")
     assert picture.evaluate("async (image) => (await image.decode(), image.naturalWidth)") == 30

@@ -51,7 +51,7 @@ def test_a_file_that_takes_anothers_place_can_be_taken_back(notebook: NotebookPa
     expect(told).to_have_text("['an hour of work', 'other']")
 
 
-def test_a_chosen_picture_becomes_an_array(notebook: NotebookPage, lab: Lab) -> None:
+def test_a_chosen_image_becomes_an_array(notebook: NotebookPage, lab: Lab) -> None:
     picture = notebook.page.request.get(f"{lab.site_url}/photos/coffee.jpg").body()
     with notebook.page.expect_file_chooser() as chosen:
         notebook.page.get_by_role("button", name="choose files").click()

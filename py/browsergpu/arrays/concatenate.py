@@ -40,7 +40,7 @@ def joined(
     """
     tracer = arrays[0].tracer
     kernels, device = tracer.kernels, tracer.device
-    device.keep_pace(op)
+    device.throttle(op)
     whole = arrays[0].like(room(device, op, kind, shape))
     made = whole.node
     filling = [(x, place) for x, place in zip(arrays, places, strict=True) if product(place[0])]

@@ -122,7 +122,7 @@ def reduced_by(x: V, how: Reducer, axes: tuple[int, ...], shape: Shape) -> V:
     """
     if product(shape) == 0 or all(x.node.shape[axis] == 1 for axis in axes):
         return cast_to(how.op, strided.reshaped(how.op, x, shape), how.overload.result, copy=False)
-    x.tracer.device.keep_pace(how.op)
+    x.tracer.device.throttle(how.op)
     storage = folded(x.tracer.kernels, how, _values(x.tracer.device, x.node), axes)
     return x.like(stored(how.overload.result, shape, storage))
 

@@ -145,7 +145,7 @@ def _update(op: str, formula: Formula, rows: Sequence[Sequence[Array]]) -> list[
     rule = formula.rule
     tracer = rows[0][0].tracer
     device = tracer.device
-    device.keep_pace(op)
+    device.throttle(op)
     kinds = [
         result_of(rule.trace[place])
         for place, into in zip(rule.results, rule.into, strict=True)

@@ -173,7 +173,7 @@ class Variant(Shown):
         recorder, memory = device.recorder, device.memory
         exchanged: dict[int, int] = {}
         temporary: list[Node] = []
-        device.keep_pace(_OP)
+        device.throttle(_OP)
         for x, one, identity, kept in zip(arrays, self.inputs, self._ids, self._kept, strict=True):
             if type(x) is np.ndarray:
                 if kept is not None:

@@ -22,7 +22,7 @@ from typing import Any, Protocol
 from browsergpu.core.errors import OutOfMemory, Unsupported
 from browsergpu.core.showing import Shown
 from browsergpu.device import tuned
-from browsergpu.device.contest import SLOWEST, Contest, Entrant
+from browsergpu.device.comparison import SLOWEST, Candidate, Comparison
 from browsergpu.gpu import platform
 from browsergpu.gpu.port import Gpu, Pipeline
 from browsergpu.gpu.program import Dispatch, Program
@@ -32,7 +32,7 @@ from browsergpu.kernels.unmeasured import sums_of
 
 #: Maximum bytes of temporaries that a variant may use in addition.
 _MOST_BYTES = 2**26
-_MOST_CONTESTS = 1024  # maximum; the oldest is dropped
+_MOST_COMPARISONS = 1024  # maximum; the oldest is dropped
 
 Key = tuple[Any, ...]
 
@@ -83,24 +83,26 @@ class Device(Protocol):
 
 
 class TuningByUse(Shown):
-    """The contests of one device.
+    """The comparisons of one device.
 
     Methods take the device as an argument, so that this object does not keep it alive.
     """
 
     def __init__(self) -> None:
-        self._contests: dict[Key, Contest] = {}
-        self._running: dict[int, tuple[Contest, Entrant]] = {}
+        self._comparisons: dict[Key, Comparison] = {}
+        self._running: dict[int, tuple[Comparison, Candidate]] = {}
         self._numbers = count()
         self._saving: set[Future[bool]] = set()
 
     def forget(self) -> None:
-        """Forget all contests. They can start again."""
-        self._contests.clear()
+        """Forget all comparisons. They can start again."""
+        self._comparisons.clear()
         self._running.clear()
 
-    def enter(self, device: Device, key: Key, asked: Sequence[Asked], bound: Any) -> Contest | None:
-        """Start a contest for a program, or return None if all its choices are settled.
+    def enter(
+        self, device: Device, key: Key, asked: Sequence[Asked], bound: Any
+    ) -> Comparison | None:
+        """Start a comparison for a program, or return None if all its choices are settled.
 
         Parameters
         ----------
@@ -121,47 +123,49 @@ class TuningByUse(Shown):
             if len(able_ones) < 2:
                 continue
             present = variants.choose(op, size_class, able)
-            entrants = {v: Entrant(v) for v in (present, able_ones[-1], *able_ones)}
-            entrants[present].bound = bound
-            entrants[present].pipelines = tuple(s.pipeline for s in bound.steps if s.pipeline)
-            contest = Contest(op, size_class, [*entrants.values()], entrants[able_ones[-1]])
-            if contest.general.bound is not None:
+            candidates = {v: Candidate(v) for v in (present, able_ones[-1], *able_ones)}
+            candidates[present].bound = bound
+            candidates[present].pipelines = tuple(s.pipeline for s in bound.steps if s.pipeline)
+            comparison = Comparison(
+                op, size_class, [*candidates.values()], candidates[able_ones[-1]]
+            )
+            if comparison.general.bound is not None:
                 steps = [(s.pipeline.kernel, s.grid) for s in bound.steps if s.pipeline]
-                contest.outputs = outputs(present, steps)
-            if len(self._contests) >= _MOST_CONTESTS:
-                del self._contests[next(iter(self._contests))]
-            self._contests[key] = contest
-            return contest
+                comparison.outputs = outputs(present, steps)
+            if len(self._comparisons) >= _MOST_COMPARISONS:
+                del self._comparisons[next(iter(self._comparisons))]
+            self._comparisons[key] = comparison
+            return comparison
         return None
 
-    def contest(self, key: Key) -> Contest | None:
-        """Return the contest of a program, or None."""
-        return self._contests.get(key)
+    def comparison(self, key: Key) -> Comparison | None:
+        """Return the comparison of a program, or None."""
+        return self._comparisons.get(key)
 
     def run(
-        self, device: Device, op: str, key: Key, contest: Contest, run: Callable[[Any], None]
+        self, device: Device, op: str, key: Key, comparison: Comparison, run: Callable[[Any], None]
     ) -> None:
         """Run a call, by the variant whose turn it is or else by the fastest so far.
 
         ``run(bound)`` must record a program that was prepared for the device.
         """
         self._take_times(device)
-        contest.calls += 1
-        entrant = self._next(device, key, contest)
-        if entrant is None:
-            run(contest.best.bound)
+        comparison.calls += 1
+        candidate = self._next(device, key, comparison)
+        if candidate is None:
+            run(comparison.best.bound)
         else:
             try:
-                self._turn(device, op, contest, entrant, run)
+                self._turn(device, op, comparison, candidate, run)
             except OutOfMemory:
-                if entrant is contest.entrants[0]:
+                if candidate is comparison.candidates[0]:
                     raise
-                entrant.is_out = True
-                run(contest.best.bound)
-        if contest.winner is not None:
-            self._settle(device, contest, contest.winner)
+                candidate.is_out = True
+                run(comparison.best.bound)
+        if comparison.winner is not None:
+            self._settle(device, comparison, comparison.winner)
 
-    def _next(self, device: Device, key: Key, contest: Contest) -> Entrant | None:
+    def _next(self, device: Device, key: Key, comparison: Comparison) -> Candidate | None:
         """Return the compiled variant with the fewest turns, or None for no turn.
 
         At most one variant is being compiled at a time.
@@ -169,50 +173,52 @@ class TuningByUse(Shown):
         gpu = device.recorder
         alone = gpu.captured is None and not gpu.is_profiled and not device.variants.is_forced
         has_clock = "timestamp-query" in device.features or platform.can_block()
-        if contest.calls == 1 or not alone or not has_clock:
+        if comparison.calls == 1 or not alone or not has_clock:
             return None
         ready = []
-        for entrant in contest.left:
-            if self._is_ready(device, key, contest, entrant):
-                ready.append(entrant)
-            elif not entrant.is_out:
+        for candidate in comparison.left:
+            if self._is_ready(device, key, comparison, candidate):
+                ready.append(candidate)
+            elif not candidate.is_out:
                 break
-        able = [entrant for entrant in ready if entrant.may_run]
-        return min(able, key=lambda entrant: entrant.taken, default=None)
+        able = [candidate for candidate in ready if candidate.may_run]
+        return min(able, key=lambda candidate: candidate.taken, default=None)
 
-    def _is_ready(self, device: Device, key: Key, contest: Contest, entrant: Entrant) -> bool:
+    def _is_ready(
+        self, device: Device, key: Key, comparison: Comparison, candidate: Candidate
+    ) -> bool:
         """Return whether a variant is compiled, and start compiling it if needed.
 
         A variant that cannot be compiled, or that needs too much memory, is out.
         """
-        if entrant.taken:
+        if candidate.taken:
             return True
-        if not entrant.pipelines:
-            turn = (contest.op, contest.size_class, entrant.variant)
+        if not candidate.pipelines:
+            turn = (comparison.op, comparison.size_class, candidate.variant)
             with device.variants.noting(turn):
                 program = device.prepared(key)
-            entrant.program = program
+            candidate.program = program
             steps = [step for step in program.steps if isinstance(step, Dispatch)]
-            made = outputs(entrant.variant, ((step.kernel, step.grid) for step in steps))
-            if entrant is contest.general:
-                contest.outputs = made
-            most = sum(contest.entrants[0].bound.temporaries) + _MOST_BYTES
-            if made > SLOWEST * contest.outputs > 0 or sum(program.temporaries) > most:
-                entrant.is_out = True
+            made = outputs(candidate.variant, ((step.kernel, step.grid) for step in steps))
+            if candidate is comparison.general:
+                comparison.outputs = made
+            most = sum(comparison.candidates[0].bound.temporaries) + _MOST_BYTES
+            if made > SLOWEST * comparison.outputs > 0 or sum(program.temporaries) > most:
+                candidate.is_out = True
                 return False
-            entrant.pipelines = tuple(
+            candidate.pipelines = tuple(
                 device.compiled_ahead(step.kernel, step.configuration) for step in steps
             )
-        states = [device.recorder.is_compiled(pipeline) for pipeline in entrant.pipelines]
+        states = [device.recorder.is_compiled(pipeline) for pipeline in candidate.pipelines]
         if None in states:
-            entrant.is_out = True
+            candidate.is_out = True
         if not all(states):
             return False
-        if entrant.bound is None and entrant.program is not None:
+        if candidate.bound is None and candidate.program is not None:
             try:
-                entrant.bound = device.bound(entrant.program)
+                candidate.bound = device.bound(candidate.program)
             except Unsupported:  # the problem is too large for this variant
-                entrant.is_out = True
+                candidate.is_out = True
                 return False
         return True
 
@@ -220,51 +226,51 @@ class TuningByUse(Shown):
         self,
         device: Device,
         op: str,
-        contest: Contest,
-        entrant: Entrant,
+        comparison: Comparison,
+        candidate: Candidate,
         run: Callable[[Any], None],
     ) -> None:
         gpu, number = device.recorder, next(self._numbers)
         has_clock = "timestamp-query" in device.features
-        if not entrant.taken and (device.device_type == "cpu" or not has_clock):
-            entrant.taken += 1  # the clock would include the final compilation
-            run(entrant.bound)
+        if not candidate.taken and (device.device_type == "cpu" or not has_clock):
+            candidate.taken += 1  # the clock would include the final compilation
+            run(candidate.bound)
             return
         if has_clock:
             gpu.start_span()
             try:
-                run(entrant.bound)
+                run(candidate.bound)
             finally:
                 gpu.end_span(number)
-            self._running[number] = contest, entrant
-            entrant.taken += 1
-            entrant.running += 1
+            self._running[number] = comparison, candidate
+            candidate.taken += 1
+            candidate.running += 1
             return
         platform.block_on(gpu.catch_up(), op)
         begun = perf_counter()
-        run(entrant.bound)
-        entrant.taken += 1
-        entrant.running += 1
+        run(candidate.bound)
+        candidate.taken += 1
+        candidate.running += 1
         platform.block_on(gpu.catch_up(), op)
-        entrant.note(perf_counter() - begun)
-        contest.sort_out()
+        candidate.note(perf_counter() - begun)
+        comparison.sort_out()
 
     def _take_times(self, device: Device) -> None:
         if not self._running:
             return
         for number, nanoseconds in device.recorder.spans().items():
-            contest, entrant = self._running.pop(number, (None, None))
-            if contest is not None and entrant is not None:
-                entrant.note(nanoseconds * 1e-9)
-                contest.sort_out()
+            comparison, candidate = self._running.pop(number, (None, None))
+            if comparison is not None and candidate is not None:
+                candidate.note(nanoseconds * 1e-9)
+                comparison.sort_out()
 
-    def _settle(self, device: Device, contest: Contest, winner: Entrant) -> None:
-        """Pick the winner from now on, save it, and drop the class's contests."""
-        op, size_class = contest.op, contest.size_class
+    def _settle(self, device: Device, comparison: Comparison, winner: Candidate) -> None:
+        """Pick the winner from now on, save it, and drop the class's comparisons."""
+        op, size_class = comparison.op, comparison.size_class
         device.variants.settle(op, size_class, winner.variant.name)
-        for key, other in list(self._contests.items()):
+        for key, other in list(self._comparisons.items()):
             if (other.op, other.size_class) == (op, size_class):
-                del self._contests[key]
+                del self._comparisons[key]
         saving = tuned.add_picks(device.info, device.variants)
         if platform.IN_PYODIDE:
             task = ensure_future(saving)  # the event loop keeps only a weak reference

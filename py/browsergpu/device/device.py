@@ -323,7 +323,7 @@ class Device(Shown):
         *problem: Any,
         late: tuple[float, ...] = (),
     ) -> None:
-        """Record the program of an operation. It calls :meth:`keep_pace` first.
+        """Record the program of an operation. It calls :meth:`throttle` first.
 
         The program is ``prepare(build, *slots, *problem)``, with a slot for each buffer. It is
         prepared once and cached.
@@ -347,7 +347,7 @@ class Device(Shown):
             If there is no room for temporaries.
         """
         if self.recorder.is_ahead:
-            self.keep_pace(op)
+            self.throttle(op)
         ids = tuple([buffer.id for buffer in buffers])
         again = self._programs.packed.get((prepare, ids, problem))
         if again is not None and not late:
@@ -382,7 +382,7 @@ class Device(Shown):
             for buffer in taken:
                 self.memory.return_buffer(buffer)
 
-    def keep_pace(self, op: str) -> None:
+    def throttle(self, op: str) -> None:
         """Wait for the GPU if too many recorded commands are unfinished.
 
         An interrupt can end this wait, but not work that is submitted. If Python cannot block, it
@@ -424,15 +424,15 @@ class Device(Shown):
         by_use = self._programs.by_use
         if by_use is None:
             return self._bind(op, key)
-        contest = by_use.contest(key)
-        if contest is None:
+        comparison = by_use.comparison(key)
+        if comparison is None:
             with self._variants.noting() as asked:
                 bound = self._bind(op, key)
-            contest = by_use.enter(self, key, asked, bound)
-            if contest is None:
+            comparison = by_use.enter(self, key, asked, bound)
+            if comparison is None:
                 return bound
             del self._programs.bound[key]
-        by_use.run(self, op, key, contest, lambda it: self._run(op, it, ids, late))
+        by_use.run(self, op, key, comparison, lambda it: self._run(op, it, ids, late))
         return None
 
     def prepared(self, key: tuple[Any, ...]) -> Program:

@@ -54,7 +54,7 @@ def open_gallery(lab: Lab) -> Iterator[NotebookPage]:
 
 
 def run(notebook: NotebookPage, name: str) -> str:
-    """What a notebook of the gallery puts out. It draws a picture."""
+    """What a notebook of the gallery puts out. It draws an image."""
     (title,) = (one["title"] for one in LISTED if one["file"] == f"{name}.ipynb")
     notebook.press("Gallery")
     notebook.page.get_by_role("dialog").get_by_role("button", name=title, exact=True).click()

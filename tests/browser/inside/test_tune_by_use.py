@@ -84,20 +84,24 @@ def used(backend: Any) -> Iterator[None]:
         context._current[:] = before
 
 
-def contests(backend: Any) -> list[Any]:
-    return list(backend.device._programs.by_use._contests.values())
+def comparisons(backend: Any) -> list[Any]:
+    return list(backend.device._programs.by_use._comparisons.values())
 
 
 def wait_compiled(backend: Any) -> None:
     """Until what is compiled in the background is there."""
-    for contest in contests(backend):
-        for entrant in contest.entrants:
-            for pipeline in entrant.pipelines:
+    for comparison in comparisons(backend):
+        for candidate in comparison.candidates:
+            for pipeline in candidate.pipelines:
                 wait_for(backend.device.recorder.compiled(pipeline))
 
 
 def turns(backend: Any) -> int:
-    return sum(entrant.taken for contest in contests(backend) for entrant in contest.entrants)
+    return sum(
+        candidate.taken
+        for comparison in comparisons(backend)
+        for candidate in comparison.candidates
+    )
 
 
 async def saved(backend: Any) -> None:
@@ -106,16 +110,16 @@ async def saved(backend: Any) -> None:
 
 
 def settle(backend: Any, products: Products) -> Any:
-    """Calls until the class has its winner, which is kept: the contest that decided."""
+    """Calls until the class has its winner, which is kept: the comparison that decided."""
     products.one()
-    (contest,) = contests(backend)
+    (comparison,) = comparisons(backend)
     for _ in range(MOST_CALLS):
-        if not contests(backend):
+        if not comparisons(backend):
             wait_for(saved(backend))
-            return contest
+            return comparison
         products.one()
         wait_compiled(backend)
-    raise AssertionError(f"no winner after {MOST_CALLS} calls: {contest.entrants}")
+    raise AssertionError(f"no winner after {MOST_CALLS} calls: {comparison.candidates}")
 
 
 @pytest.mark.parametrize("clock", ["its own", "none"])
@@ -125,20 +129,20 @@ def test_a_winner_is_kept_and_each_call_is_right(fresh: Any, clock: str) -> None
         device.features -= {"timestamp-query"}
     with on_gpu(fresh) as gpu:
         products = Products(fresh, gpu)
-        contest = settle(fresh, products)
-        tried = {entrant.variant.name for entrant in contest.entrants}
+        comparison = settle(fresh, products)
+        tried = {candidate.variant.name for candidate in comparison.candidates}
         assert tried == {"tile32", "tile64", "quads64"}
-        for entrant in contest.entrants:
-            assert entrant.first is not None, f"{entrant.variant.name} had no turn"
-        left = contest.left  # the last one wins, however few its readings
-        assert len(left) == 1 or all(len(entrant.readings) >= 3 for entrant in left)
-        winner = contest.winner.variant.name
-        assert device.variants.tuned == {"gemm": {contest.size_class: winner}}
+        for candidate in comparison.candidates:
+            assert candidate.first is not None, f"{candidate.variant.name} had no turn"
+        left = comparison.left  # the last one wins, however few its readings
+        assert len(left) == 1 or all(len(candidate.readings) >= 3 for candidate in left)
+        winner = comparison.winner.variant.name
+        assert device.variants.tuned == {"gemm": {comparison.size_class: winner}}
         created = device.recorder.counters["pipelines_created"]
         hits = device.pipeline_hits
         for _ in range(3):
             products.one()
-        assert not contests(fresh)
+        assert not comparisons(fresh)
         assert device.recorder.counters["pipelines_created"] == created
         assert device.pipeline_hits > hits
         assert device._programs.packed, "what is settled is recorded at once"
@@ -154,7 +158,7 @@ def test_the_next_device_starts_with_the_winner(fresh: Any) -> None:
         products = Products(other, gpu)
         for _ in range(3):
             products.one()
-        assert not contests(other)
+        assert not comparisons(other)
         assert other.device.recorder.counters["pipelines_created"] == 1
 
 
@@ -164,9 +168,9 @@ def test_the_first_call_and_what_is_not_compiled_yet(fresh: Any) -> None:
         Products(fresh, gpu).one()
         assert fresh.device.recorder.counters["pipelines_created"] == 1
         assert turns(fresh) == 0
-        (contest,) = contests(fresh)
-        assert contest.entrants[0].bound is not None
-        assert all(entrant.bound is None for entrant in contest.entrants[1:])
+        (comparison,) = comparisons(fresh)
+        assert comparison.candidates[0].bound is not None
+        assert all(candidate.bound is None for candidate in comparison.candidates[1:])
 
 
 def test_problems_of_one_class_do_not_mix_their_times(fresh: Any) -> None:
@@ -176,15 +180,15 @@ def test_problems_of_one_class_do_not_mix_their_times(fresh: Any) -> None:
             first.one()
             second.one()
             wait_compiled(fresh)
-        one, other = contests(fresh)
+        one, other = comparisons(fresh)
         assert one.size_class == other.size_class
-        assert sum(entrant.taken for entrant in one.entrants) > 0
-        assert sum(entrant.taken for entrant in other.entrants) > 0
+        assert sum(candidate.taken for candidate in one.candidates) > 0
+        assert sum(candidate.taken for candidate in other.candidates) > 0
         settled = None
         for _ in range(MOST_CALLS):
             first.one()
             wait_compiled(fresh)
-            if not contests(fresh):
+            if not comparisons(fresh):
                 settled = fresh.device.variants.tuned["gemm"]
                 break
         assert settled == {one.size_class: one.winner.variant.name}
@@ -272,12 +276,14 @@ def test_a_variant_that_does_not_compile_is_left_out(
 
     monkeypatch.setattr(shaders, "to_compile", wrong)
     with on_gpu(fresh) as gpu:
-        contest = settle(fresh, Products(fresh, gpu))
+        comparison = settle(fresh, Products(fresh, gpu))
         fresh.synchronize()
-    (broken,) = (entrant for entrant in contest.entrants if entrant.variant.name == "tile64")
+    (broken,) = (
+        candidate for candidate in comparison.candidates if candidate.variant.name == "tile64"
+    )
     assert broken.is_out
     assert broken.taken == 0
-    assert contest.winner is not broken
+    assert comparison.winner is not broken
 
 
 @pytest.mark.parametrize("text", ["no JSON", "[1]", '{"gemm": 5}', '{"gemm": {"small": "none"}}'])
@@ -292,7 +298,7 @@ def test_broken_storage_is_ignored(fresh: Any, text: str) -> None:
         products = Products(other, gpu)
         for _ in range(2):
             products.one()
-        assert len(contests(other)) == 1
+        assert len(comparisons(other)) == 1
         assert wait_for(tuned.add_picks(other.device.info, other.device.variants))
 
 
@@ -302,11 +308,11 @@ def test_what_other_pages_keep_is_kept(fresh: Any) -> None:
     info = fresh.device.info
     assert wait_for(tuned.save_picks(info, {"gemm": {"tiny": "tiny"}, "conv2d": {"x": "tile64"}}))
     with on_gpu(fresh) as gpu:
-        contest = settle(fresh, Products(fresh, gpu))
+        comparison = settle(fresh, Products(fresh, gpu))
     kept = wait_for(tuned.load_picks(info))
-    winner = contest.winner.variant.name
+    winner = comparison.winner.variant.name
     assert kept == {
-        "gemm": {"tiny": "tiny", contest.size_class: winner}, "conv2d": {"x": "tile64"},
+        "gemm": {"tiny": "tiny", comparison.size_class: winner}, "conv2d": {"x": "tile64"},
     }  # fmt: skip
 
 
@@ -318,4 +324,4 @@ def test_forgetting_begins_anew(fresh: Any) -> None:
         settle(fresh, products)
         forget_tuning(fresh)
         products.one()
-        assert len(contests(fresh)) == 1
+        assert len(comparisons(fresh)) == 1

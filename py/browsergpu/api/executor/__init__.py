@@ -94,7 +94,7 @@ class KernelExecutor(Arithmetic, Reductions, Networks, Transformers):
         of 0.
         """
         op = "execute_custom_kernel"
-        self.device.keep_pace(op)
+        self.device.throttle(op)
         code = custom.source_text(op, "source", source)
         if isinstance(buffers, str | bytes) or not isinstance(buffers, Sequence):
             raise InvalidArgument(op, "buffers", buffers, "a sequence of DeviceArrays or Buffers")

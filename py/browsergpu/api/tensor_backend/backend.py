@@ -101,7 +101,7 @@ class TensorBackend(Arithmetic, Networks, Images):
         self, op: str, shader: Any, bindings: Any, push_constants: Any, workgroup_count: Any
     ) -> None:
         device = self._ready(op)
-        device.keep_pace(op)
+        device.throttle(op)
         source = custom.source_text(op, "shader", shader)
         if isinstance(bindings, str | bytes) or not isinstance(bindings, Sequence | np.ndarray):
             raise InvalidArgument(op, "bindings", bindings, "a sequence of tensor handles")

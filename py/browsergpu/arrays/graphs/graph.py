@@ -459,7 +459,7 @@ class Graph(OfBlock):
                     "a graph outside of blocks",
                 )
             self.check_replay()
-            device.keep_pace("replay")
+            device.throttle("replay")
             self.tracer.evaluate()
             while self._touched:
                 assignment.move_out(self.tracer, device.graphs.are_others(self._touched.pop()))

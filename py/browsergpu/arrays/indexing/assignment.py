@@ -84,7 +84,7 @@ def write(x: Value, part: Region | None, given: Any) -> None:
     broadcasts to the region. Raises InvalidArgument if elements of ``x`` overlap in memory.
     """
     kernels = x.tracer.kernels
-    kernels.device.keep_pace(_OP)
+    kernels.device.throttle(_OP)
     node = x.node.in_memory()
     check_writable(x)
     place = _place(node, part)
@@ -200,7 +200,7 @@ def is_own(x: Value) -> bool:
 
 def _written(x: V, part: Region, given: Any) -> V:
     kernels, kind = x.tracer.kernels, x.node.kind
-    kernels.device.keep_pace(_OP)
+    kernels.device.throttle(_OP)
     node = x.node.in_memory()
     shape, strides, offset = part.place(node.shape, None)
     value: Node | None = None

@@ -47,7 +47,7 @@ def replaced(x: V, places: V, value: Any) -> V:
     count, n = product(places.node.shape), product(x.node.shape)
     if count == 0:
         return x
-    x.tracer.device.keep_pace(_OP)
+    x.tracer.device.throttle(_OP)
     if not isinstance(value, Value):
         return _with_number(x, places, value)
     return _with_few(x, places, value) if count * _FEW <= n else _with_many(x, places, value)

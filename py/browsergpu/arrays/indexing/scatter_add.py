@@ -36,7 +36,7 @@ def with_rows_added(op: str, x: V, places: V, values: V) -> V:
     if product(values.node.shape) == 0:
         return copied(x)
     device = x.tracer.device
-    device.keep_pace(op)
+    device.throttle(op)
     order = argsorted(op, places, 0)
     risen = by_arrays(places, [0], [order], False)
     # The kernel overwrites this copy.

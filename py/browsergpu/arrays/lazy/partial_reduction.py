@@ -70,7 +70,7 @@ def _held(values: Values) -> Iterator[Values]:
 def _by_parts(kernels: Kernels, how: Reducer, values: Values, axes: Axes) -> Storage:
     shape = values.shape
     if product(shape) <= grids.MOST_ELEMENTS:
-        kernels.device.keep_pace(how.op)
+        kernels.device.throttle(how.op)
         return reduction.folded(kernels, how, values, axes)
     axis = next(n for n, extent in enumerate(shape) if extent > 1)
     parts = (_part(values, axis, *ends) for ends in _cut(shape, axis))

@@ -310,7 +310,7 @@ class Trace(Shown):
                 self._evaluate()
 
     def _evaluate(self) -> None:
-        self.tracer.device.keep_pace("array")
+        self.tracer.device.throttle("array")
         memory = self._memory()
         try:
             if memory:

@@ -90,7 +90,7 @@ def run(
         words += words_of(value, kind)
     data = pack(f"<{len(words)}I", *words)
     bound = [*arrays, *(made for _, _, made, _ in written)]
-    device.keep_pace(name)
+    device.throttle(name)
     custom.dispatch(
         device, name, code, "main", [x.node.storage.buffer for x in bound],
         custom.workgroups(name, cover(count, _THREADS)),

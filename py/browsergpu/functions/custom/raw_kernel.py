@@ -128,7 +128,7 @@ class RawKernel:
         device = arrays[0].device
         if any(x.device is not device for x in arrays):
             raise two_devices(op, "args")
-        device.keep_pace(op)
+        device.throttle(op)
         bound = [
             writable(x, arrays) if access == "w" else readable(x)
             for x, access in zip(arrays, self._access, strict=True)

@@ -93,7 +93,7 @@ def test_turned(bg: Any, count: int, rows: int, columns: int) -> None:
     assert not got[:, :, rows:].any()
 
 
-#: Images, channels, picture, filters, kernel, stride, padding, dilation.
+#: Images, channels, image, filters, kernel, stride, padding, dilation.
 CONVOLUTIONS: list[tuple[Any, ...]] = [
     (2, 3, (9, 8), 5, (3, 3), (1, 1), (1, 1), (1, 1)),
     (1, 4, (9, 8), 6, (1, 1), (1, 1), (0, 0), (1, 1)),

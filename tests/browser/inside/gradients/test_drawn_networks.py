@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
+from inside.gradients.drawn.images import IMAGES
 from inside.gradients.drawn.networks import NETWORKS
-from inside.gradients.drawn.pictures import PICTURES
 from inside.gradients.drawn.running import holds
 
 pytestmark = pytest.mark.all
 
-CALLS = NETWORKS | PICTURES
+CALLS = NETWORKS | IMAGES
 
 
 @pytest.mark.parametrize("name", CALLS)

@@ -13,14 +13,14 @@ import pytest
 
 from inside.gradients.drawn.arrays import ARRAYS
 from inside.gradients.drawn.elementwise import ELEMENTWISE
+from inside.gradients.drawn.images import IMAGES
 from inside.gradients.drawn.matrices import MATRICES
 from inside.gradients.drawn.networks import NETWORKS
-from inside.gradients.drawn.pictures import PICTURES
 from inside.gradients.test_rules import public_functions
 
 pytestmark = pytest.mark.all
 
-TABLES = (ELEMENTWISE, ARRAYS, MATRICES, NETWORKS, PICTURES)
+TABLES = (ELEMENTWISE, ARRAYS, MATRICES, NETWORKS, IMAGES)
 #: Functions that consist of others, and have calls of their own beside those.
 MADE_OF_OTHERS = {
     "einsum", "tensordot", "linalg.outer", "linalg.trace", "linalg.matrix_norm",

@@ -55,7 +55,7 @@ def test_convolutions(bg: Any, name: str) -> None:
     )  # fmt: skip
 
 
-def test_one_picture_and_names_of_padding(bg: Any) -> None:
+def test_one_image_and_names_of_padding(bg: Any) -> None:
     x, w = _numbers((2, 4, 5)), _numbers((2, 2, 2, 3))
     for padding in ("same", "valid"):
         gradients_agree(

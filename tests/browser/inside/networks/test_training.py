@@ -68,7 +68,7 @@ def test_exclusive_or(bg: Any) -> None:
 
 
 def test_a_convolution_learns(bg: Any) -> None:
-    """Pictures with a line across or down."""
+    """Images with a line across or down."""
     nn = bg.nn
     nn.init.seed(0)
     rng = np.random.default_rng(0)

@@ -41,7 +41,7 @@ def picture(shape: tuple[int, ...], dtype: str, seed: int = 1) -> np.ndarray:
 
 
 def as_floats(image: np.ndarray) -> np.ndarray:
-    """A picture as exact numbers in 0..1."""
+    """An image as exact numbers in 0..1."""
     return image / 255.0 if image.dtype == np.uint8 else image.astype(np.float64)
 
 
@@ -216,7 +216,7 @@ def test_parts_of_words(tensors: Any, dtype: str, n: int) -> None:
 
 
 @given(data=st.data())
-def test_any_picture(tensors: Any, data: st.DataObject) -> None:
+def test_any_image(tensors: Any, data: st.DataObject) -> None:
     shape: tuple[int, ...] = (data.draw(st.integers(1, 30)), data.draw(st.integers(1, 30)))
     channels = data.draw(st.integers(0, 4))
     shape += (channels,) if channels else ()

@@ -1,4 +1,4 @@
-"""Pictures that Python draws are outputs of their cells."""
+"""Images that Python draws are outputs of their cells."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def pictures(notebook: NotebookPage, index: int) -> Locator:
 
 
 def colour(notebook: NotebookPage, picture: Locator) -> tuple[int, int, int]:
-    """Of the middle of a picture that is of one colour."""
+    """Of the middle of an image that is of one colour."""
     expect(picture).to_be_visible()
     shown: Pixels = screenshot(notebook.page, picture)
     return shown.rgb(shown.width // 2, shown.height // 2)
@@ -81,7 +81,7 @@ def test_a_task_draws_in_the_cell_that_started_it(notebook: NotebookPage) -> Non
     assert colour(notebook, pictures(notebook, second)) == GREEN
 
 
-def test_on_a_narrow_screen_the_picture_stands_with_its_cell(notebook: NotebookPage) -> None:
+def test_on_a_narrow_screen_the_image_stands_with_its_cell(notebook: NotebookPage) -> None:
     before = notebook.page.viewport_size
     notebook.page.set_viewport_size({"width": 390, "height": 800})
     try:
@@ -116,7 +116,7 @@ def test_they_are_saved_with_their_cell_and_there_after_a_reload(notebook: Noteb
     notebook.run("bg.draw(flat(1, 0, 0, 8, 16))")
 
     def check() -> None:
-        # What is drawn again on a canvas takes the picture's place, but not another cell's.
+        # What is drawn again on a canvas takes the image's place, but not another cell's.
         expect(pictures(notebook, 0)).to_have_count(2)
         assert colour(notebook, pictures(notebook, 0).nth(0)) == GREEN
         assert colour(notebook, pictures(notebook, 0).nth(1)) == BLUE
@@ -138,6 +138,6 @@ def test_they_are_saved_with_their_cell_and_there_after_a_reload(notebook: Noteb
     png = base64.b64decode(outputs[1]["data"]["image/png"])
     assert png[16:24] == (400).to_bytes(4, "big") + (300).to_bytes(4, "big")
     notebook.wait_kept()
-    hold_kernels(notebook.page)  # pictures need none; the last of the tests that share the page
+    hold_kernels(notebook.page)  # images need none; the last of the tests that share the page
     notebook.page.reload()
     check()

@@ -30,8 +30,8 @@ _MOST_RUNNING = 8
 
 
 @dataclass(eq=False)
-class Entrant:
-    """A variant in a contest.
+class Candidate:
+    """A variant in a comparison.
 
     ``bound`` is its program, prepared for the device once it is compiled. Times are in seconds.
     """
@@ -70,53 +70,55 @@ class Entrant:
         return not self.is_out and self.running < (1 if self.first is None else _MOST_RUNNING)
 
 
-class Contest(Shown):
+class Comparison(Shown):
     """The turns for one problem.
 
-    The first entrant is the default variant. ``general`` is the variant that supports every
+    The first candidate is the default variant. ``general`` is the variant that supports every
     problem.
     """
 
-    def __init__(self, op: str, size_class: str, entrants: list[Entrant], general: Entrant) -> None:
+    def __init__(
+        self, op: str, size_class: str, candidates: list[Candidate], general: Candidate
+    ) -> None:
         self.op = op
         self.size_class = size_class
-        self.entrants = entrants
+        self.candidates = candidates
         self.general = general
         self.calls = 0
         #: Outputs that the general kernel's workgroups compute, or 0 if unknown.
         self.outputs = 0.0
 
     @property
-    def left(self) -> list[Entrant]:
-        """The entrants that are not out."""
-        return [entrant for entrant in self.entrants if not entrant.is_out]
+    def left(self) -> list[Candidate]:
+        """The candidates that are not out."""
+        return [candidate for candidate in self.candidates if not candidate.is_out]
 
     @property
-    def best(self) -> Entrant:
-        """The fastest entrant so far, or the default one before any reading."""
-        known = [entrant for entrant in self.left if entrant.readings]
-        return min(known, key=_seconds, default=self.entrants[0])
+    def best(self) -> Candidate:
+        """The fastest candidate so far, or the default one before any reading."""
+        known = [candidate for candidate in self.left if candidate.readings]
+        return min(known, key=_seconds, default=self.candidates[0])
 
     def sort_out(self) -> None:
-        """Exclude entrants that were too slow."""
+        """Exclude candidates that were too slow."""
         quickest = self.best.seconds
-        for entrant in self.left:
-            if entrant.first is not None and self.general.first is not None:
-                entrant.is_out |= entrant.first > SLOWEST * max(self.general.first, _ROUNDING)
-            if len(entrant.readings) > 1:  # a single one may have been disturbed
-                entrant.is_out |= min(entrant.readings) > _HOPELESS * quickest
+        for candidate in self.left:
+            if candidate.first is not None and self.general.first is not None:
+                candidate.is_out |= candidate.first > SLOWEST * max(self.general.first, _ROUNDING)
+            if len(candidate.readings) > 1:  # a single one may have been disturbed
+                candidate.is_out |= min(candidate.readings) > _HOPELESS * quickest
 
     @property
-    def winner(self) -> Entrant | None:
-        """The fastest entrant, once all remaining ones have their readings. None until then."""
+    def winner(self) -> Candidate | None:
+        """The fastest candidate, once all remaining ones have their readings. None until then."""
         left = self.left
-        if len(left) > 1 and any(len(entrant.readings) < READINGS for entrant in left):
+        if len(left) > 1 and any(len(candidate.readings) < READINGS for candidate in left):
             return None
-        quickest, present = min(left, key=_seconds), self.entrants[0]
+        quickest, present = min(left, key=_seconds), self.candidates[0]
         if present in left and quickest.seconds > _WORTH_CHANGING * present.seconds:
             return present
         return quickest
 
 
-def _seconds(entrant: Entrant) -> float:
-    return entrant.seconds
+def _seconds(candidate: Candidate) -> float:
+    return candidate.seconds

@@ -12,7 +12,7 @@ from inside.gradients.drawn.operands import REAL, Draw, Operand, Shape, away, be
 from inside.gradients.drawn.table import Table, entry
 from inside.tensors import reference
 
-PICTURES: Table = {}
+IMAGES: Table = {}
 
 
 def _shape(draw: Draw, extents: tuple[int, ...] = (3, 2, 4, 1, 5, 0)) -> Shape:
@@ -29,7 +29,7 @@ def _picture(
     return seen(draw, away(draw, shape, 0.05, 0.95, points, margin, kind))
 
 
-@entry(PICTURES, "image.grayscale", "image.invert", "image.brightness", "image.contrast")
+@entry(IMAGES, "image.grayscale", "image.invert", "image.brightness", "image.contrast")
 def _(draw: Draw, name: str) -> Call:
     function, settings, points = name.partition(".")[2], (), ()
     theirs: Any = {"grayscale": reference.luminance, "invert": lambda x: 1 - x}.get(function)
@@ -47,7 +47,7 @@ def _(draw: Draw, name: str) -> Call:
     )  # fmt: skip
 
 
-@entry(PICTURES, "image.sharpen")
+@entry(IMAGES, "image.sharpen")
 def _(draw: Draw, name: str) -> Call:
     """Of 0.1 and 0.9: results are 0.1 or 0.9, or 0.7 outside, but for what 0.005 make of it."""
     shape, rng = _shape(draw), chance(draw)
@@ -60,7 +60,7 @@ def _(draw: Draw, name: str) -> Call:
     return Call([x], lambda bg, v: bg.image.sharpen(v), theirs)
 
 
-@entry(PICTURES, "image.gaussian_blur")
+@entry(IMAGES, "image.gaussian_blur")
 def _(draw: Draw, name: str) -> Call:
     sigma = draw(st.sampled_from((0.6, 1.0, 2.0)))
     return Call(
@@ -88,7 +88,7 @@ def _resized(x: np.ndarray, size: tuple[int, int], method: str, antialias: bool)
     return x
 
 
-@entry(PICTURES, "image.resize")
+@entry(IMAGES, "image.resize")
 def _(draw: Draw, name: str) -> Call:
     shape = _shape(draw, (3, 2, 4, 1, 5))
     size = draw(st.integers(1, 7)), draw(st.integers(1, 7))
