@@ -5,7 +5,8 @@ buffers while the Graph exists. An array belongs to the Graph if its buffer is o
 then on the array keeps this memory, and later assignments write to it.
 
 If the block gives another value to an array from before the block, the array's old buffer is its
-original buffer. At its end, the block copies the new values into the original buffers, so each
+original buffer. A kernel of recorded operations writes the new value there if nothing else needs
+the old one. At its end, the block copies the other new values into the original buffers. So each
 replay continues from the last one.
 
 An array that was made in the block ends up in memory that it shares only with its views. Each
@@ -269,6 +270,31 @@ class Graph(OfBlock):
         """
         node: Node = NODE.__get__(x)
         return not self.is_made(node) or self.is_own(node)
+
+    def overwritten(self, trace: Trace, wanted: Sequence[Node]) -> dict[Node, Storage]:
+        """Return the original buffers that values of a trace can be written to, by the values.
+
+        ``wanted`` are all values that the trace is about to compute.
+        """
+        if not self._originals:
+            return {}
+        return originals.overwritten(self._originals, trace, wanted)
+
+    def overwrote(self, nodes: Iterable[Node]) -> None:
+        """Note values that were written to their original buffers."""
+        known = self._device.graphs.known
+        for node in nodes:
+            original = originals.original_of(self._originals, node)
+            if node.trace is not None or original is None:
+                continue
+            if node.holders > 1:  # the others keep the value if the array changes again
+                original.take(originals.same_place(node))
+            if original.node in known:
+                known.add(original.current)
+            original.node = original.current
+            original.node.storage.version += 1
+            self._changed.append(original.node.storage)
+            self._made.discard(original.node)  # the array existed before the block
 
     def copy_back(self, x: Value, found: Value) -> None:
         """Copy an array to its original buffer, since ``found`` is a new view.

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from browsergpu.arrays.apply import copied
-from browsergpu.arrays.lazy import region_write
+from browsergpu.arrays.lazy import fusion, region_write
 from browsergpu.arrays.lazy.node import Node, stored
-from browsergpu.arrays.lazy.trace import Tracer
+from browsergpu.arrays.lazy.trace import Trace, Tracer
 from browsergpu.arrays.lazy.values import of_node
 from browsergpu.arrays.value import NODE, Value
-from browsergpu.arrays.views.aliases import take_node
+from browsergpu.arrays.views.aliases import fills_memory, take_node
 from browsergpu.core.checks import product
 from browsergpu.core.errors import InvalidArgument
 from browsergpu.core.shapes import contiguous_strides
 from browsergpu.core.showing import Description, Shown
+from browsergpu.gpu import platform
+from browsergpu.kernels.fused.source import is_loaded, needed
 from browsergpu.tensors.device_array import Storage
 
 #: The requirement on changed arrays, for error messages.
@@ -64,6 +66,80 @@ def write(tracer: Tracer, value: Node, target: Node) -> None:
     if product(value.shape):
         command: tuple[Any, ...] = region_write.command(tracer.kernels, of_node(value), target)
         tracer.device.recorder.dispatch(*command)
+
+
+def original_of(known: Mapping[int, Original], node: Node) -> Original | None:
+    """Return the first original whose array holds a value. ``known`` has them by their arrays."""
+    for one in node.refs:
+        x = one()
+        original = known.get(id(x))
+        if original is not None and original.array is x:
+            return original
+    return None
+
+
+def overwritten(
+    known: Mapping[int, Original], trace: Trace, wanted: Sequence[Node]
+) -> dict[Node, Storage]:
+    """Return the original buffers that values of a trace can be written to, by the values.
+
+    No array, and no kernel after the one that writes a value, may need the elements that the value
+    replaces.
+
+    Parameters
+    ----------
+    known : mapping
+        The originals, by the ids of their arrays.
+    trace : Trace
+        The trace, which is about to compute the wanted values.
+    wanted : sequence of Node
+        The values.
+    """
+    found: dict[Node, Storage] = {}
+    for node in wanted:
+        original = original_of(known, node)
+        if original is not None and _is_free(original, node, trace):
+            found[node] = original.node.storage
+    if not found or platform.are_waiting():  # an operation that knows a buffer may be waiting
+        return {}
+    places = sorted(node.place for node in wanted)
+    groups = fusion.shares(trace.tracer.kernels, trace.code, len(trace.leaves), places)
+    last: dict[Storage, int] = {}  # the last kernel that reads a memory
+    kernel_of = {}
+    for number, group in enumerate(groups):
+        kernel_of.update(dict.fromkeys(group, number))
+        for at in needed(trace.code, group):
+            if at in trace.leaves:
+                last[trace.leaves[at].storage] = number
+    return {
+        node: storage
+        for node, storage in found.items()
+        if last.get(storage, -1) <= kernel_of[node.place]
+    }
+
+
+def _is_free(original: Original, node: Node, trace: Trace) -> bool:
+    """Whether a value fits in its original buffer, and only its own trace needs the elements."""
+    before = original.node
+    if before.trace is not None or before.strides is not None or before.offset:
+        return False
+    if node.kind is not before.kind or node.shape != before.shape:
+        return False
+    if product(node.shape) % 4 and not fills_memory(before):  # kernels write four elements at once
+        return False
+    storage = before.storage
+    if any(user.is_held for user in storage.users):
+        return False
+    if any(other is not trace and other.reads(storage) for other in trace.tracer.all_traces()):
+        return False
+    # Each thread must read the elements that it writes.
+    return all(
+        one.kind is node.kind
+        and (one.shape, one.strides, one.offset) == (node.shape, None, 0)
+        and not is_loaded(trace.code[at])
+        for at, one in trace.leaves.items()
+        if one.storage is storage
+    )
 
 
 def check(original: Original) -> None:

@@ -36,6 +36,8 @@ class Plan(NamedTuple):
         The number of workgroups.
     places
         The places of the values that the kernel writes.
+    read
+        The arrays that the kernel binds and does not write.
     part
         The entries that the kernel computes.
     words
@@ -45,6 +47,7 @@ class Plan(NamedTuple):
     kernel: Source
     groups: int
     places: Sequence[int]
+    read: Sequence[Node]
     part: Extract
     words: tuple[int, ...]
 
@@ -76,6 +79,7 @@ def run(
     leaves: Mapping[int, Node],
     words: Mapping[int, tuple[int, ...]],
     memory: Mapping[Node, Storage],
+    originals: Mapping[Node, Storage],
 ) -> None:
     """Record the kernels that compute values into their ``memory``. Does not wait.
 
@@ -92,7 +96,10 @@ def run(
     words
         The words of the numbers of the trace, by place.
     memory
-        The memory of each wanted value.
+        The memory of each wanted value, which the caller has just allocated.
+    originals
+        The memory of wanted values that replace values of their shape and type there. The trace may
+        read these, in the result's order and by no kernel after the one that overwrites them.
 
     Raises
     ------
@@ -105,14 +112,17 @@ def run(
     faults: list[DeviceError] = []
     try:
         if n:
-            by_place = {node.place: storage for node, storage in memory.items()}
-            for plan in plans(kernels, shape, code, leaves, sorted(by_place)):
+            by_place = {
+                node.place: storage for node, storage in (*memory.items(), *originals.items())
+            }
+            over = {storage.buffer.id: node.place for node, storage in originals.items()}
+            for plan in plans(kernels, shape, code, leaves, sorted(by_place), over):
                 pipeline = kernels.pipeline(plan.kernel)
                 try:
                     device.recorder.dispatch(
                         pipeline,
                         *fold(plan.groups),
-                        *plan.part.ids(leaves),
+                        *[node.storage.buffer.id for node in plan.read],
                         *[by_place[place].buffer.id for place in plan.places],
                         n,
                         *plan.words,
@@ -125,7 +135,7 @@ def run(
         for storage in memory.values():
             storage.release()
         raise
-    for node, storage in memory.items():
+    for node, storage in (*memory.items(), *originals.items()):
         node.put(storage)
         node.trace = None
     if faults:
@@ -138,12 +148,25 @@ def plans(
     code: Sequence[int],
     leaves: Mapping[int, Node],
     places: Sequence[int],
+    over: Mapping[int, int] | None = None,
 ) -> list[Plan]:
-    """Plan the kernels that compute the values at ``places``."""
-    shares = [places]
-    if len(leaves) + len(places) > kernels.most_leaves + 1:
-        shares = _shares(code, places, kernels.most_leaves + 1)
-    return [_plan(shape, code, leaves, share) for share in shares]
+    """Plan the kernels that compute the values at ``places``.
+
+    ``over`` has the places of values that go to the memory of leaves, by the ids of the buffers.
+    """
+    return [
+        _plan(shape, code, leaves, share, over)
+        for share in shares(kernels, code, len(leaves), places)
+    ]
+
+
+def shares(
+    kernels: Kernels, code: Sequence[int], leaf_count: int, places: Sequence[int]
+) -> list[Sequence[int]]:
+    """Group the places of values by the kernel that computes them, in the order of the kernels."""
+    if leaf_count + len(places) <= kernels.most_leaves + 1:
+        return [places]
+    return _shares(code, places, kernels.most_leaves + 1)
 
 
 def _shares(code: Sequence[int], places: Sequence[int], most: int) -> list[Sequence[int]]:
@@ -162,9 +185,22 @@ def _shares(code: Sequence[int], places: Sequence[int], most: int) -> list[Seque
 
 
 def _plan(
-    shape: Shape, code: Sequence[int], leaves: Mapping[int, Node], places: Sequence[int]
+    shape: Shape,
+    code: Sequence[int],
+    leaves: Mapping[int, Node],
+    places: Sequence[int],
+    over: Mapping[int, int] | None,
 ) -> Plan:
     part = extract(tuple(code), tuple(places))
     rank, by_fours, modes, words = layout(shape, part.layout(leaves))
-    kernel = source(part.code, part.results, modes, rank, by_fours)
-    return Plan(kernel, workgroups(product(shape), rank, modes, words), places, part, words)
+    read = [leaves[at] for at in part.arrays]
+    pairs: list[tuple[int, int]] = []
+    if over:
+        result_of = dict(zip(places, part.results, strict=True))
+        own = [place for place, entry in enumerate(part.code) if is_leaf(entry)]
+        result = [result_of.get(over.get(node.storage.buffer.id, -1)) for node in read]
+        pairs = [(at, to) for at, to in zip(own, result, strict=True) if to is not None]
+        read = [node for node, to in zip(read, result, strict=True) if to is None]
+    kernel = source(part.code, part.results, modes, rank, by_fours, over=tuple(pairs))
+    groups = workgroups(product(shape), rank, modes, words)
+    return Plan(kernel, groups, places, read, part, words)

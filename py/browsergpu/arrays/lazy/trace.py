@@ -311,43 +311,58 @@ class Trace(Shown):
 
     def _evaluate(self) -> None:
         self.tracer.device.throttle("array")
-        memory = self._memory()
+        memory, originals = self._memory()
         try:
-            if memory:
+            if memory or originals:
                 fusion.run(
-                    self.tracer.kernels, self.shape, self.code, self.leaves, self.words, memory
+                    self.tracer.kernels,
+                    self.shape,
+                    self.code,
+                    self.leaves,
+                    self.words,
+                    memory,
+                    originals,
                 )
         finally:
-            if not any(node.trace for node in memory):  # all values are in memory
+            if originals:
+                self.tracer.captured.overwrote(originals)
+            if not any(node.trace for node in (*memory, *originals)):  # all values are in memory
                 self._close()
 
-    def _memory(self) -> dict[Node, Storage]:
-        """Allocate memory for the held values.
+    def _memory(self) -> tuple[dict[Node, Storage], dict[Node, Storage]]:
+        """Allocate memory for the held values, except those that go to their original buffers.
 
         Meanwhile another task may evaluate the trace or record more. The loop ends once nothing has
         changed.
         """
         made: dict[Node, Storage] = {}
+        graph: Any = None if self.block is None else self.tracer.captured
         kernels, n = self.tracer.kernels, product(self.shape)
         try:
             while True:
                 self.settle(*[node.place for node in self.nodes if node.is_held])
                 nodes, count = self.nodes, len(self.nodes)
                 # Most values have one array, so its reference is checked without a call.
-                for node in [
+                wanted = [
                     node
                     for node in nodes
                     if node.trace is self
                     and (refs := node.refs)
                     and (refs[0]() is not None or (len(refs) > 1 and node.is_held))
-                ]:
-                    if node not in made:
+                ]
+                originals = {} if graph is None else graph.overwritten(self, wanted)
+                for node in wanted:
+                    if node not in made and node not in originals:
                         entry = self.code[node.place]
                         made[node] = fusion.room(kernels, n, entry, node.kind)
-                for node in [node for node in made if node.trace is not self]:
+                for node in [node for node in made if node.trace is not self or node in originals]:
                     made.pop(node).release()
-                if self.nodes is nodes and len(nodes) == count:
-                    return made
+                if (
+                    self.nodes is nodes
+                    and len(nodes) == count
+                    and (not originals or originals == graph.overwritten(self, wanted))
+                ):
+                    return made, originals
         except BaseException:
             for storage in made.values():
                 storage.release()

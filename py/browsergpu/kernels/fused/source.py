@@ -304,6 +304,7 @@ def source(
     rank: int,
     by_fours: bool,
     threads: int = THREADS,
+    over: tuple[tuple[int, int], ...] = (),
 ) -> Source:
     """Return the kernel that writes the values of some entries of a trace.
 
@@ -321,8 +322,11 @@ def source(
         Whether the extent of the last axis is a multiple of 4.
     threads : int, optional
         Threads of a workgroup. The default only if an access mode is TURNED.
+    over : tuple of tuple of int, optional
+        The leaves whose elements the kernel overwrites, each with the entry of the new value. Their
+        access mode is WHOLE, and the kernel reads them from the binding of the result.
     """
-    body = Body(trace, results, modes, rank, by_fours)
+    body = Body(trace, results, modes, rank, by_fours, over=over)
     body.coordinates()
     body.values()
     for place in results:
@@ -397,8 +401,10 @@ class Body(Shown):
         rank: int,
         by_fours: bool,
         into: str = "",
+        over: Sequence[tuple[int, int]] = (),
     ) -> None:
         self._trace = trace
+        self._over = dict(over)
         self._results = results
         self._places = needed(trace, results)
         self._leaves = tuple(place for place in self._places if is_leaf(trace[place]))
@@ -450,7 +456,7 @@ class Body(Shown):
         """Return the name of the binding that an array is read from."""
         if place in self._faults:
             return "faults"
-        return f"x{place}"
+        return f"y{self._over[place]}" if place in self._over else f"x{place}"
 
     def parameter(self, name: str = "") -> str:
         """Add a u32 parameter and return its WGSL expression."""
@@ -535,7 +541,7 @@ struct Params {{ {fields} }}
         )
 
     def _floats(self) -> Iterator[tuple[int, str, Floats]]:
-        for number, place in enumerate(self._results, len(self._leaves)):
+        for number, place in enumerate(self._results, len(self._leaves) - len(self._over)):
             floats = computed_floats(self._trace, place)
             if floats is not None:
                 yield number, f"y{place}", floats
@@ -545,7 +551,7 @@ struct Params {{ {fields} }}
         for place in self._leaves:
             if place in self._faults:
                 read.append(("faults", "atomic<u32>", True))
-            elif self._modes.get(place) != OWN:
+            elif self._modes.get(place) != OWN and place not in self._over:
                 in_fours = self._modes.get(place, EACH) in IN_FOURS
                 read.append((self.array(place), self._words(place, in_fours), False))
         written = [("y", words_of_one, True)] if words_of_one else []
