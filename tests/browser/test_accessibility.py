@@ -200,7 +200,9 @@ def test_a_page_that_loads_its_kernel(new_page: Callable[..., Page], site_url: s
         assert_nothing_serious(page)
 
 
-def test_the_page_of_what_is_missing(new_page: Callable[..., Page], site_url: str) -> None:
+def test_the_page_that_lists_missing_requirements(
+    new_page: Callable[..., Page], site_url: str
+) -> None:
     page = new_page()
     page.add_init_script("delete WebAssembly.Suspending; delete Navigator.prototype.gpu")
     page.goto(f"{site_url}/")

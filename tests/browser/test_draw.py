@@ -180,7 +180,7 @@ def test_arrays_of_any_dtype_are_drawn(bare: BarePage) -> None:
     assert_seen(bare, shows(2, 5, colours), "black and white")
 
 
-def test_arrays_that_are_no_images(bare: BarePage) -> None:
+def test_arrays_of_wrong_shapes_are_not_images(bare: BarePage) -> None:
     messages = bare.run("""
         import browsergpu as bg
         import numpy as np
@@ -201,7 +201,7 @@ def test_arrays_that_are_no_images(bare: BarePage) -> None:
     assert all(message.split(" ", 1)[1].startswith("draw: x must ") for message in messages)
 
 
-def test_what_an_op_computed_is_drawn(bare: BarePage) -> None:
+def test_results_of_an_op_are_drawn(bare: BarePage) -> None:
     bare.run("""
         import numpy as np
 
@@ -277,9 +277,7 @@ def test_two_backends_draw_on_their_own_canvas_one_after_the_other(bare: BarePag
 
 
 @pytest.mark.parametrize("pause", [0, 0.2])
-def test_an_image_stays_when_nobody_holds_the_backend_any_more(
-    bare: BarePage, pause: float
-) -> None:
+def test_an_image_stays_after_its_backend_is_dropped(bare: BarePage, pause: float) -> None:
     bare.run(f"""
         import asyncio
         import numpy as np

@@ -55,7 +55,7 @@ def assert_not_isolated(page: Page) -> None:
     assert page.evaluate("[crossOriginIsolated, typeof SharedArrayBuffer]") == [False, "undefined"]
 
 
-def test_a_page_of_ones_own(host: str, page: Page) -> None:
+def test_a_page_of_your_own(host: str, page: Page) -> None:
     page.goto(f"{host}/page.html")
     expect(page.locator("#said")).to_contain_text("sum is", timeout=PATIENCE_MS)
     # The integral of exp(-4 r²) over the square, by 128² pixels a unit of area.
@@ -64,7 +64,7 @@ def test_a_page_of_ones_own(host: str, page: Page) -> None:
     assert_not_isolated(page)
 
 
-def test_a_worker_of_ones_own(host: str, page: Page) -> None:
+def test_a_worker_of_your_own(host: str, page: Page) -> None:
     page.goto(f"{host}/workers-page.html")
     expect(page.locator("#said")).to_have_text("between 0.00 and 1.00", timeout=PATIENCE_MS)
     assert_not_isolated(page)

@@ -68,7 +68,7 @@ def test_runs_are_done_in_the_order_they_came(machine: Page) -> None:
 
 
 @pytest.mark.firefox
-def test_what_is_printed_is_shown(machine: Page) -> None:
+def test_printed_text_is_shown(machine: Page) -> None:
     run(machine, "print('printed by a machine')")
     expect(machine.get_by_role("log")).to_contain_text("printed by a machine")
 

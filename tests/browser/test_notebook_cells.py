@@ -198,7 +198,7 @@ def test_an_exception_passes_through_a_blocking_wait(notebook: NotebookPage) -> 
     expect(output).to_have_text("caught deep")
 
 
-def test_what_a_task_prints_later_belongs_to_its_cell(notebook: NotebookPage) -> None:
+def test_late_output_of_a_task_belongs_to_its_cell(notebook: NotebookPage) -> None:
     first = notebook.start(
         "import asyncio\nasync def later(gate):\n    await gate.wait()\n    print('late')\n"
         "gate = asyncio.Event()\ntask = asyncio.ensure_future(later(gate))"

@@ -105,7 +105,7 @@ def test_the_notebook_of_the_examples_runs(notebook: NotebookPage) -> None:
     expect(notebook.page.locator(".cell-outputs").last).to_contain_text("of 176 is left")
 
 
-def test_what_was_opened_is_saved_in_its_own_order(notebook: NotebookPage) -> None:
+def test_an_opened_notebook_is_saved_in_its_own_order(notebook: NotebookPage) -> None:
     """Keys, those of other programs too, and their order: a version control sees no change."""
     cell = {
         "source": ["1 + 1\n", '{"10": 1,"2": 2}'], "id": "z", "outputs": [
@@ -197,7 +197,7 @@ def test_a_notebook_that_is_left_takes_what_its_cells_put_out(notebook: Notebook
     expect(notebook.output(0)).to_contain_text("KeyboardInterrupt")
 
 
-def test_what_was_run_is_saved_with_its_outputs(notebook: NotebookPage) -> None:
+def test_cells_are_saved_with_their_outputs(notebook: NotebookPage) -> None:
     notebook.page.get_by_label("Notebook name").fill("my work")
     notebook.run("print('out')\ndisplay('shown')\n'result'")
     name, saved = save_file(notebook)
@@ -242,7 +242,7 @@ _STORED = """async (text) => {
 }"""
 
 
-def test_what_is_typed_beside_a_cell_that_prints_without_end_is_kept(
+def test_text_typed_during_endless_output_is_saved(
     notebook: NotebookPage,
 ) -> None:
     printing = notebook.start(
@@ -314,7 +314,7 @@ def test_a_dropped_notebook_is_opened(notebook: NotebookPage) -> None:
     expect(notebook.page.get_by_label("Notebook name")).to_have_value("dropped")
 
 
-def test_a_damaged_store_is_told_and_its_content_can_be_had(notebook: NotebookPage) -> None:
+def test_a_damaged_store_is_reported_and_can_be_downloaded(notebook: NotebookPage) -> None:
     notebook.fill(0, "before = 1")
     notebook.wait_kept()
     notebook.page.evaluate(

@@ -133,7 +133,7 @@ def downloaded(notebook: NotebookPage, path: str) -> bytes:
     return Path(download.value.path()).read_bytes()
 
 
-def test_what_python_writes_is_kept_listed_and_can_be_had(notebook: NotebookPage) -> None:
+def test_files_that_python_writes_are_stored_and_listed(notebook: NotebookPage) -> None:
     notebook.drop([TEXT])
     expect(row(notebook, "notes.txt")).to_contain_text("17 B")
     notebook.run(

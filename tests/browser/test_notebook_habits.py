@@ -133,7 +133,7 @@ def test_selected_cells_run_together(notebook: NotebookPage) -> None:
     expect(notebook.output(5)).to_be_empty()
 
 
-def test_a_menu_runs_what_is_above_or_below_or_all_anew(notebook: NotebookPage) -> None:
+def test_the_menu_runs_cells_above_or_below_or_all_again(notebook: NotebookPage) -> None:
     write_cells(
         notebook, "try: turns += 1\nexcept NameError: turns = 1\nturns", "'middle'", "'end'", ""
     )
@@ -367,7 +367,7 @@ def test_line_numbers_folded_output_headings_and_help(notebook: NotebookPage) ->
     expect(dialog).to_be_hidden()
 
 
-def test_what_is_folded_is_folded_when_the_notebook_is_opened_again(
+def test_folded_outputs_stay_folded_in_a_reopened_notebook(
     notebook: NotebookPage,
 ) -> None:
     notebook.run("print('much')")

@@ -116,7 +116,7 @@ def test_no_adapter(lab: Lab) -> None:
         browser.close()
 
 
-def test_several_problems_are_all_told(new_page: Callable[..., Page], site_url: str) -> None:
+def test_all_problems_are_reported(new_page: Callable[..., Page], site_url: str) -> None:
     page = new_page()
     without_isolation(page, site_url)
     page.add_init_script("delete WebAssembly.Suspending; delete Navigator.prototype.gpu")

@@ -133,7 +133,7 @@ def test_input_can_be_interrupted_hidden_and_awaited(notebook: NotebookPage) -> 
     assert "outside of cells" in refused
 
 
-def test_the_debugger_looks_into_what_failed(notebook: NotebookPage) -> None:
+def test_the_debugger_inspects_the_failed_cell(notebook: NotebookPage) -> None:
     notebook.run("def halve(number):\n    return number / 0\nhalve(84)")
     debugging = notebook.start("%debug")
     for command, answer in {"p number": "84", "up": "halve(84)", "q": ""}.items():
@@ -217,7 +217,7 @@ def greeting_wheel(name: str = "greeting") -> bytes:
 
 
 @pytest.mark.provokes_errors
-def test_what_was_installed_once_can_be_installed_without_a_network(
+def test_installed_packages_install_again_without_a_network(
     notebook: NotebookPage,
 ) -> None:
     index, name, wheel = "https://index.test", "greeting-1.0-py3-none-any.whl", greeting_wheel()
@@ -280,7 +280,7 @@ def test_requests_reach_a_server(notebook: NotebookPage) -> None:
 
 
 @pytest.mark.provokes_errors
-def test_what_cannot_be_had_is_one_clear_error(notebook: NotebookPage) -> None:
+def test_an_unavailable_download_is_one_clear_error(notebook: NotebookPage) -> None:
     unserved = notebook.run("import lxml")
     expect(unserved.locator(".output")).to_have_count(1)
     expect(unserved).to_contain_text("the site could not give the package lxml")

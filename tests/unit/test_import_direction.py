@@ -164,7 +164,7 @@ def calls(path: Path, name: str) -> Iterator[ast.Call]:
                 yield node
 
 
-def test_what_is_called_upwards_is_registered_where_the_list_says() -> None:
+def test_upward_calls_are_registered_as_listed() -> None:
     found = [
         (ast.literal_eval(call.args[0]), module)
         for module, path in MODULES.items()

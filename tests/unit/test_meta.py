@@ -49,7 +49,7 @@ def test_what_an_operation_would_give(name: str) -> None:
     assert set(open_devices()) == set(before)
 
 
-def test_mistakes_are_told_as_everywhere() -> None:
+def test_mistakes_raise_the_usual_errors() -> None:
     with pytest.raises(InvalidArgument):
         A + stand_in((5,))
     with pytest.raises(TypeError):

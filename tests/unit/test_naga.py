@@ -225,7 +225,7 @@ def test_kernels_of_many_rows(device: Any, immediates: bool, kind: ElementType) 
     device.create_compute_pipeline(layout="auto", compute={"module": module})
 
 
-def test_kernels_of_ones_own(device: Any) -> None:
+def test_custom_kernels(device: Any) -> None:
     """An operation that a user wrote, of all dtypes that WGSL has."""
     (own,) = ElementwiseKernel("T x, complex64 c", "T y", "y = x", "own")._operations
     for kind in (kind for kind in TYPES if kind.computed not in "IU"):

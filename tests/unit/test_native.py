@@ -119,7 +119,7 @@ def test_the_error_says_why_the_only_engine_cannot_use_the_gpu(engine: str) -> N
     assert "While initializing adapter" not in done.stderr
 
 
-def test_what_a_driver_says_on_stderr_is_not_lost() -> None:
+def test_stderr_of_a_driver_is_not_lost() -> None:
     code = """
 import os
 from browsergpu.gpu.native.quiet import notices_set_aside

@@ -13,7 +13,7 @@ from inside.gpu import on_gpu, random_array
 pytestmark = pytest.mark.kernels("worker", "main")
 
 
-def test_what_it_says_of_itself(backend: Any) -> None:
+def test_a_backend_describes_itself(backend: Any) -> None:
     import browsergpu
 
     assert browsergpu.is_available() is True

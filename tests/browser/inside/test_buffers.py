@@ -120,7 +120,7 @@ def test_usage(backend: Any, usage: set[str], refused: set[str]) -> None:
             call()
 
 
-def test_what_is_refused(backend: Any) -> None:
+def test_invalid_arguments_are_refused(backend: Any) -> None:
     device = backend.device
     buffer = Buffer(device, 8, label="weights")
     before = device.recorder.counters["dispatches"]

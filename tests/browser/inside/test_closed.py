@@ -162,7 +162,7 @@ def test_a_profile_begun_after_closing(device: Any) -> None:
 
 @pytest.mark.parametrize("turns", [0, 1, 2, 5])
 @pytest.mark.parametrize("work", ["read", "synchronize", "ready", "profile", "compile"])
-def test_what_waits_is_told_of_the_end(device: Any, work: str, turns: int) -> None:
+def test_pending_waits_end_with_an_error(device: Any, work: str, turns: int) -> None:
     from browsergpu import KernelExecutor, profile
     from browsergpu.errors import NotInitialized
 

@@ -65,7 +65,7 @@ def test_bad_options_are_refused_when_the_config_is_made(name: str, value: Any) 
         assert caught.value.value == value
 
 
-def test_unknown_options_are_refused_and_told_of_the_known() -> None:
+def test_errors_of_unknown_options_list_the_known_ones() -> None:
     from browsergpu import WasmBackend
     from browsergpu.errors import InvalidArgument
 
@@ -108,7 +108,7 @@ def test_adapters_are_enumerated_without_repeats() -> None:
 
 
 @pytest.mark.parametrize("index", [-1, 99, "0", None, 1.0])
-def test_adapters_that_are_not_there(index: Any) -> None:
+def test_adapters_that_do_not_exist(index: Any) -> None:
     import browsergpu
     from browsergpu.errors import InvalidArgument
 

@@ -55,7 +55,7 @@ def test_a_tensor_and_its_array_are_the_same_memory(tensors: Any, executor: Any)
     tensors.free_tensor(handle)
 
 
-def test_memory_goes_back_with_the_last_of_them(backend: Any, tensors: Any) -> None:
+def test_memory_is_freed_with_the_last_array(backend: Any, tensors: Any) -> None:
     from browsergpu.errors import InvalidArgument
 
     before = backend.device.memory.buffers
@@ -104,7 +104,7 @@ def test_a_dropped_backend_leaves_arrays_their_memory(backend: Any) -> None:
     assert backend.device.memory.buffers == before
 
 
-def test_what_draw_refuses_of_arrays(backend: Any, executor: Any) -> None:
+def test_draw_refuses_invalid_arrays(backend: Any, executor: Any) -> None:
     from browsergpu import WasmBackend
     from browsergpu.errors import InvalidArgument
 

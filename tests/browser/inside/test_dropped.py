@@ -209,7 +209,7 @@ def test_a_profile_that_is_looked_at_later_keeps_no_device_open() -> None:
         seen.__enter__()
 
 
-def test_what_is_on_a_device_keeps_it_open() -> None:
+def test_objects_on_a_device_keep_it_open() -> None:
     import js
 
     from browsergpu import Buffer, KernelExecutor, TensorBackend

@@ -464,7 +464,7 @@ def test_float64_is_refused_with_the_cast(backend: Any, dtype: str) -> None:
     [None, 5, "text", [1.0, 2.0], object(), np.array(["a"]), np.array([None])],
     ids=["None", "int", "str", "list", "object", "array of str", "array of object"],
 )
-def test_what_has_no_bytes(backend: Any, value: Any) -> None:
+def test_arrays_without_bytes(backend: Any, value: Any) -> None:
     with on_gpu(backend) as gpu:
         pointer = gpu.alloc(64)
         refused(backend, "copy_htod", lambda: backend.copy_htod(pointer, value), "src")

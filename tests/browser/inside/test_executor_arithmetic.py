@@ -335,7 +335,7 @@ def test_operators(executor: Any) -> None:
     assert_same_bits(x.numpy(), a + np.float32(1), "the array after +=")
 
 
-def test_operators_with_what_is_neither_array_nor_number(executor: Any) -> None:
+def test_operators_with_invalid_operands(executor: Any) -> None:
     x = executor.full((2, 3), 1.0)
     for other in ("1", None, [1.0], np.ones((2, 3), np.float32), 1j):
         for call in (

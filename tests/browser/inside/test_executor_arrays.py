@@ -67,7 +67,7 @@ def test_other_whole_numbers_are_brought_to_32_bits(executor: Any, dtype: Any) -
         (np.array(["a"]), "<U1"),
     ],
 )
-def test_what_from_numpy_refuses(executor: Any, data: Any, words: str) -> None:
+def test_from_numpy_refuses_invalid_data(executor: Any, data: Any, words: str) -> None:
     from browsergpu.errors import InvalidArgument
 
     with pytest.raises(InvalidArgument, match=words) as caught:
@@ -375,7 +375,7 @@ def test_arrays_of_another_device(executor: Any) -> None:
 
 
 @pytest.mark.parametrize("value", [None, 3, "x", np.zeros(3, np.float32)])
-def test_what_is_no_array(executor: Any, value: Any) -> None:
+def test_values_that_are_not_arrays(executor: Any, value: Any) -> None:
     from browsergpu.errors import InvalidArgument
 
     with pytest.raises(InvalidArgument, match=r"relu: x must .*from_numpy"):

@@ -260,7 +260,7 @@ def test_many_tasks_at_once(executor: Any) -> None:
 
 
 @pytest.mark.provokes_errors
-def test_waiting_for_an_array_raises_what_the_gpu_reports(executor: Any) -> None:
+def test_waiting_for_an_array_raises_reported_errors(executor: Any) -> None:
     from pyodide.ffi import run_sync
 
     from browsergpu.errors import ShaderCompilation

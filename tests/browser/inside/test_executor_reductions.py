@@ -249,7 +249,7 @@ def test_out_is_the_input(executor: Any) -> None:
     assert_same_bits(one.numpy(), x[:1], "one element")
 
 
-def test_what_is_refused(executor: Any) -> None:
+def test_invalid_arguments_are_refused(executor: Any) -> None:
     from browsergpu.errors import InvalidArgument
 
     x, whole = executor.full((2, 3), 1.0), executor.full((2, 3), 1, "i32")

@@ -104,7 +104,7 @@ def test_f16_sums_beyond_float16_come_back_into_it(backend: Any) -> None:
 
 
 @pytest.mark.parametrize(("m", "n"), [(3, 5), (37, 35)])
-def test_f16_keeps_what_lies_behind_c(backend: Any, m: int, n: int) -> None:
+def test_f16_keeps_the_memory_behind_c(backend: Any, m: int, n: int) -> None:
     # An odd number of halves ends in the middle of a word; the word's other half is not C's.
     a, b = random_array(1, m, 40, dtype=np.float16), random_array(2, 40, n, dtype=np.float16)
     for _name in each_variant(backend.device, "gemm_f16"):

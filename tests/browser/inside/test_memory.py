@@ -285,7 +285,7 @@ def test_recording_goes_on_when_pythons_memory_grows(backend: Any) -> None:
     assert_same_bits(result, np.full(3, 6, np.float32), "one added six times")
 
 
-def test_a_read_shows_the_buffer_as_it_was_when_it_began(backend: Any) -> None:
+def test_a_read_returns_the_contents_at_its_start(backend: Any) -> None:
     import asyncio
 
     from pyodide.ffi import run_sync

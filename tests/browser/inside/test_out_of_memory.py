@@ -167,7 +167,7 @@ def test_trimming_also_destroys_the_buffers_that_read_back() -> None:
 # -- a limit of the config's -----------------------------------------------------------------------
 
 
-def test_the_memory_limit_is_held_and_told() -> None:
+def test_the_memory_limit_holds_and_is_in_the_error() -> None:
     from browsergpu.errors import OutOfMemory
 
     with opened(memory_limit=4 * MIB) as backend:
@@ -198,7 +198,7 @@ def refused(backend: Any, nbytes: int) -> Any:
 
 
 @pytest.mark.parametrize("nbytes", [2 * MIB - 5, 1_402_850, 3 * MIB + 123_457, 2**33 + 1])
-def test_what_was_asked_for_and_what_is_available(nbytes: int) -> None:
+def test_requested_and_available_bytes(nbytes: int) -> None:
     with opened(memory_limit=3_500_001) as backend:
         held = backend.alloc(2 * MIB - 777)
         error = refused(backend, nbytes)

@@ -377,7 +377,7 @@ REFUSED = """
 @pytest.mark.provokes_errors
 @pytest.mark.parametrize("timestamps", CLOCKS)
 @pytest.mark.parametrize("known", ["before", "later", "too late"])
-def test_what_was_refused_is_no_event(backend: Any, timestamps: bool, known: str) -> None:
+def test_refused_dispatches_are_no_events(backend: Any, timestamps: bool, known: str) -> None:
     from browsergpu import TensorBackend, profile
     from browsergpu.errors import ShaderCompilation
 
@@ -415,7 +415,7 @@ def test_what_was_refused_is_no_event(backend: Any, timestamps: bool, known: str
 
 @pytest.mark.provokes_errors
 @pytest.mark.parametrize("timestamps", CLOCKS)
-def test_what_was_dropped_with_its_batch_is_no_event(backend: Any, timestamps: bool) -> None:
+def test_dispatches_of_a_dropped_batch_are_no_events(backend: Any, timestamps: bool) -> None:
     from browsergpu import profile
     from browsergpu.errors import ValidationError
 
@@ -509,7 +509,7 @@ def test_html_repr_escapes_names() -> None:
     assert "&lt;b&gt;&amp;" in p._repr_html_()
 
 
-def test_trace_is_what_perfetto_reads(shown: Any, tmp_path: Any) -> None:
+def test_the_trace_has_perfettos_format(shown: Any, tmp_path: Any) -> None:
     path = shown.save_trace(str(tmp_path / "trace.json"))
     with open(path, encoding="utf-8") as file:
         trace = json.load(file)

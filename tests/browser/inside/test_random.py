@@ -156,7 +156,7 @@ def test_nothing_is_drawn_into_no_elements(executor: Any) -> None:
     assert drawn(executor, "normal", 0, 5).shape == (0,)
 
 
-def test_distribution_of_what_the_gpu_draws(executor: Any) -> None:
+def test_distribution_of_numbers_from_the_gpu(executor: Any) -> None:
     """Kolmogorov's statistic, which is above 1.95 once in a thousand times."""
     n = 50_000
     z = np.sort(drawn(executor, "normal", n, 0, key=1))
@@ -168,7 +168,7 @@ def test_distribution_of_what_the_gpu_draws(executor: Any) -> None:
         assert distance * sqrt(n) < 1.95
 
 
-def test_what_is_refused(executor: Any) -> None:
+def test_invalid_arguments_are_refused(executor: Any) -> None:
     from browsergpu.errors import InvalidArgument
     from browsergpu.tensors import random
 

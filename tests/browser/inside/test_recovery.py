@@ -277,7 +277,7 @@ def test_the_read_that_began_last_comes_back_whichever_ended_last() -> None:
         assert_same_bits(read(backend, x, n), expected, "recovered")
 
 
-def test_what_others_do_to_the_array_of_a_read_does_not_come_back() -> None:
+def test_changes_to_the_target_of_a_read_are_overwritten() -> None:
     with opened() as backend:
         data = random_array(1, 16)
         x, y = backend.alloc(64, keep=True), backend.alloc(64, keep=True)

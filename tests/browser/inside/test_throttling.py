@@ -122,7 +122,7 @@ def test_where_python_cannot_block_it_goes_on(fresh: Any) -> None:
         products.check(500)
 
 
-def test_what_is_timed_is_not_held_up(fresh: Any) -> None:
+def test_timed_work_is_not_throttled(fresh: Any) -> None:
     from pyodide.ffi import run_sync
 
     recorder = fresh.device.recorder

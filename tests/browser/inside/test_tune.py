@@ -122,7 +122,7 @@ def test_the_only_open_device_is_the_default(backend: Any, device: Any) -> None:
         ((None, 7), "operations must .*, got 7"),
     ],
 )
-def test_what_is_refused(device: Any, arguments: Any, words: str) -> None:
+def test_invalid_arguments_are_refused(device: Any, arguments: Any, words: str) -> None:
     from browsergpu import tune
     from browsergpu.errors import InvalidArgument
 

@@ -206,7 +206,7 @@ def test_it_can_be_turned_off(options: dict[str, Any]) -> None:
         assert backend.device.recorder.counters["pipelines_created"] == 1
 
 
-def test_what_is_refused() -> None:
+def test_invalid_arguments_are_refused() -> None:
     from browsergpu import BackendConfig
     from browsergpu.errors import InvalidArgument
 
@@ -224,7 +224,7 @@ def test_by_default_measured_devices_and_software_do_without() -> None:
         assert (device._programs.by_use is not None) == unknown
 
 
-def test_what_is_captured_takes_no_turns(fresh: Any) -> None:
+def test_captured_calls_are_not_autotuned(fresh: Any) -> None:
     import browsergpu as bg
 
     with used(fresh):

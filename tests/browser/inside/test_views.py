@@ -204,7 +204,9 @@ def test_views_of_views(executor: Any, data: st.DataObject) -> None:
         (((3,), 5), "strides"),
     ],
 )
-def test_what_is_refused(executor: Any, arguments: tuple[Any, ...], words: str) -> None:
+def test_invalid_arguments_are_refused(
+    executor: Any, arguments: tuple[Any, ...], words: str
+) -> None:
     from browsergpu.errors import InvalidArgument
 
     array = executor.zeros((240,))
@@ -223,7 +225,7 @@ def test_too_many_axes_are_refused_when_the_view_is_made(executor: Any) -> None:
         array.as_strided((2,) * 9, (1, 256, 2, 128, 4, 64, 8, 32, 24))
 
 
-def test_what_is_written_to_must_be_packed(executor: Any) -> None:
+def test_outputs_must_be_packed(executor: Any) -> None:
     from browsergpu.errors import InvalidArgument
 
     array = executor.zeros((4, 4))

@@ -44,7 +44,7 @@ def wait_for(coroutine: Any) -> Any:
 # -- ahead of need ---------------------------------------------------------------------------------
 
 
-def test_what_was_warmed_up_is_not_compiled_again(fresh: Any) -> None:
+def test_warmed_up_kernels_are_not_compiled_again(fresh: Any) -> None:
     from browsergpu import KernelExecutor
 
     wait_for(fresh.device.warm_up_async(["cast.f32_f16", "cast.f16_f32", "cast.f32_f16"]))
@@ -93,7 +93,7 @@ def test_names_that_are_refused(backend: Any, ops: Any) -> None:
 
 
 @pytest.mark.provokes_errors
-def test_what_nobody_uses_reports_nothing(fresh: Any) -> None:
+def test_an_unused_shader_reports_nothing(fresh: Any) -> None:
     from browsergpu.errors import ShaderCompilation
 
     recorder = fresh.device.recorder
@@ -159,7 +159,7 @@ def test_the_most_used_kernels_exist(backend: Any) -> None:
 # -- commands that wait ----------------------------------------------------------------------------
 
 
-def test_an_upload_waits_for_what_was_recorded_before(fresh: Any) -> None:
+def test_an_upload_waits_for_earlier_commands(fresh: Any) -> None:
     first, second = random_array(1, 8), random_array(2, 8)
     with on_gpu(fresh) as gpu:
         x, y = gpu.upload(first), gpu.alloc(32)
@@ -203,7 +203,7 @@ def test_a_buffer_destroyed_while_its_commands_wait(fresh: Any) -> None:
         assert_same_bits(gpu.download(y, 64), -data, "y")
 
 
-def test_a_read_sees_what_was_recorded_before_it_and_no_more(fresh: Any) -> None:
+def test_a_read_sees_only_commands_recorded_before_it(fresh: Any) -> None:
     from asyncio import ensure_future, sleep
 
     data = random_array(1, 64)

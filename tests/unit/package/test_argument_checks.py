@@ -71,7 +71,7 @@ def test_reals(value: Any) -> None:
     "value",
     [True, "1", b"1", None, 1j, np.nan, np.inf, -np.inf, 3.5e38, 10**400, [1.0], np.ones(2)],
 )
-def test_what_is_no_real(value: Any) -> None:
+def test_values_that_are_not_real(value: Any) -> None:
     with pytest.raises(InvalidArgument, match="a finite real number within float32's range"):
         checks.real("op", "x", value)
 

@@ -86,7 +86,7 @@ def test_the_steps_give_what_numpy_gives(text: str, shapes: Shapes, optimize: An
 
 
 @pytest.mark.parametrize(("text", "shapes"), REFUSED)
-def test_what_numpy_refuses_is_refused(text: str, shapes: Shapes) -> None:
+def test_arguments_that_numpy_refuses_are_refused(text: str, shapes: Shapes) -> None:
     with pytest.raises(ValueError, match=r"ein|collapsing|broadcast"):
         np.einsum(text, *(np.ones(shape) for shape in shapes))
     with pytest.raises(InvalidArgument):

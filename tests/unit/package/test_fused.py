@@ -134,7 +134,7 @@ def test_traces_are_bounded(tracer: Tracer) -> None:
     assert sum(x.node.trace is None for x in kept) >= len(kept) - MOST_TRACES
 
 
-def test_what_nobody_holds_any_more_is_left_out(tracer: Tracer) -> None:
+def test_unreferenced_values_are_left_out(tracer: Tracer) -> None:
     a, b = array(tracer, 10), array(tracer, 10)
     before = len(told(tracer).dispatched)
     dropped = b * 0.5

@@ -50,7 +50,7 @@ def test_dtypes_by_numpys_names(dtype: DType) -> None:
      np.dtype("f4,f4"), np.dtype((np.float32, 2)), [], {}, 4, "F32", ""],
     ids=str,
 )  # fmt: skip
-def test_what_is_no_dtype(value: Any) -> None:
+def test_values_that_are_not_dtypes(value: Any) -> None:
     with pytest.raises(ValueError, match="DType"):
         DType(value)
 

@@ -170,7 +170,7 @@ def _assign(x: Any, places: Any) -> None:
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_what_cannot_be_raises_before_anything_is_recorded(device: Device, name: str) -> None:
+def test_impossible_sizes_raise_before_recording(device: Device, name: str) -> None:
     call, error, told = REFUSED[name]
     gpu = device.recorder
     assert isinstance(gpu, FakeGpu)
@@ -180,7 +180,7 @@ def test_what_cannot_be_raises_before_anything_is_recorded(device: Device, name:
     assert not gpu.told
 
 
-def test_a_value_without_room_is_in_nobodys_way(device: Device) -> None:
+def test_a_value_too_large_for_memory_blocks_no_other(device: Device) -> None:
     """Others are computed in its stead, and it can still be reduced."""
     large = array(device, ROWS, 1) * array(device, 1, ROWS)
     kept = [array(device, n) + 1.0 for n in range(1, 40)]

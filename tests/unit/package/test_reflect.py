@@ -59,7 +59,7 @@ def test_numbers_that_wgsl_does_not_have_are_unknown(number: str) -> None:
     assert entry.workgroup_size == (None, 1, 1)
 
 
-def test_what_is_no_buffer() -> None:
+def test_values_that_are_not_buffers() -> None:
     source = """
 @group(0) @binding(0) var t: texture_2d<f32>;
 @group(0) @binding(1) var s: sampler;

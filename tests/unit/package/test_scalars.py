@@ -211,7 +211,7 @@ def test_numbers_of_any_kind(number: Any) -> None:
     [None, "3", b"3", True, np.True_, 1j, [1.0], np.ones(2), 10**400, object()],
     ids=lambda value: f"{type(value).__name__} {np.ndim(value)}",
 )
-def test_what_is_no_number_is_refused(value: Any) -> None:
+def test_values_that_are_not_numbers_are_refused(value: Any) -> None:
     for name in TWO:
         for values, argument in (((value, 1), "a"), ((1, value), "b")):
             with pytest.raises(InvalidArgument, match=f"scalar_{name}: {argument} must"):

@@ -140,7 +140,7 @@ def test_each_line_is_found_in_the_file_that_it_comes_from(file: str) -> None:
         assert "\n".join(lines[begin - 1 : end - 1]) + "\n" == own_text(name)
 
 
-def test_what_a_library_file_includes_comes_along() -> None:
+def test_includes_of_a_library_file_are_included() -> None:
     names = [name for name, _begin in shaders.sections("softmax.wgsl")]
     assert names == [
         "softmax.wgsl", "lib/running_softmax.wgsl", "lib/floats.wgsl", "lib/rows.wgsl",

@@ -91,7 +91,7 @@ def test_all_runs_in_firefox_what_is_marked_so(marks: Marks) -> None:
     assert {folder for folder in folders if not folder.startswith(INSIDE)} == {"tests/browser"}
 
 
-def test_what_runs_with_fast_runs_in_the_same_place_by_default(marks: Marks) -> None:
+def test_fast_tests_run_in_the_same_place_by_default(marks: Marks) -> None:
     (fast,), (here, _outside) = FAST, DEFAULT
     assert chosen(fast, marks) <= chosen(here, marks)
     assert {is_inside(test) for test in chosen(fast, marks)} == {True, False}

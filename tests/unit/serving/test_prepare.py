@@ -191,7 +191,7 @@ def test_a_wrong_hash_stops_and_stays_out(full_cdn: CdnServer, site: Layout) -> 
     assert files_below(site.temporary) == []
 
 
-def test_what_the_cdn_lacks_comes_from_the_next_source(
+def test_files_missing_on_the_cdn_come_from_the_next_source(
     full_cdn: CdnServer, store: Store, notes: Notes
 ) -> None:
     del full_cdn.replies["cdn/pyodide/numpy.whl"]
@@ -217,7 +217,7 @@ def test_what_breaks_off_is_asked_for_twice(full_cdn: CdnServer, site: Layout) -
     assert full_cdn.requests["cdn/pyodide/core.wasm"] == 1
 
 
-def test_what_a_killed_run_left_is_swept_away(full_cdn: CdnServer, site: Layout) -> None:
+def test_files_of_a_killed_run_are_removed(full_cdn: CdnServer, site: Layout) -> None:
     (site.temporary / "pip123").mkdir(parents=True)
     (site.temporary / "pip123" / "half.whl").write_bytes(b"half")
     prepare(layout=site, manifest=MANIFEST, cdn=full_cdn.url)

@@ -213,7 +213,7 @@ def test_links_out_of_the_folder_are_not_followed(
     assert client.request("/inside.mjs").body == b"export {}"
 
 
-def test_what_is_no_regular_file_is_not_served(client: Client, roots: dict[str, Path]) -> None:
+def test_only_regular_files_are_served(client: Client, roots: dict[str, Path]) -> None:
     with socket.socket(socket.AF_UNIX) as special:
         special.bind(str(roots["/"] / "s"))
         assert client.request("/s").status == 404

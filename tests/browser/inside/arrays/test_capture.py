@@ -160,7 +160,7 @@ def test_an_assigned_output_is_a_value_of_its_own(bg: Any) -> None:
     same(y, [15, 15])
 
 
-def test_what_is_uploaded_is_a_constant(bg: Any, rng: Any) -> None:
+def test_uploads_in_a_block_are_constants(bg: Any, rng: Any) -> None:
     x = bg.asarray(rng.random(300, np.float32))
     table = rng.random(300, np.float32)
     with bg.capture() as graph:
@@ -341,7 +341,7 @@ def test_ten_thousand_replays_keep_memory_flat(bg: Any) -> None:
     assert device.memory_usage == before
 
 
-def test_what_a_graph_reads_is_kept_for_it(bg: Any) -> None:
+def test_memory_that_a_graph_reads_is_reserved(bg: Any) -> None:
     x = bg.asarray([1.0, 2.0, 3.0, 4.0])
     y = bg.zeros(4)
     with bg.capture() as graph:
@@ -390,7 +390,7 @@ def test_copies_made_in_the_block_leave_what_they_are_of_alone(bg: Any, rng: Any
         expected = work(theirs)
 
 
-def test_what_is_dropped_in_the_block_is_there_for_the_next_replay(bg: Any, rng: Any) -> None:
+def test_memory_dropped_in_the_block_stays_for_replays(bg: Any, rng: Any) -> None:
     start = rng.random((600, 500), np.float32)
     given, theirs = [bg.asarray(start)], bg.asarray(start)
     with bg.capture() as graph:
@@ -516,7 +516,7 @@ def test_changed_parts_of_one_memory_go_on(bg: Any) -> None:
         graph.replay()
 
 
-def test_what_reads_an_input_directly_is_computed_again(bg: Any) -> None:
+def test_operations_on_an_input_are_computed_again(bg: Any) -> None:
     for dtype in ("float32", "float16", "int32", "uint32", "int8", "uint8", "bool", "complex64"):
         x = bg.ones((3, 4), dtype=dtype)
         whole = [bg.sum, bg.prod, bg.any, bg.all, bg.count_nonzero]
@@ -595,7 +595,7 @@ def test_a_block_on_another_device_within_one_is_refused(bg: Any, own: Any) -> N
     same(x, [4, 4, 4])
 
 
-def test_what_a_closed_graph_had_is_not_copied(bg: Any) -> None:
+def test_memory_of_a_closed_graph_is_not_copied(bg: Any) -> None:
     x = bg.asarray(np.arange(5, dtype=np.float32))
     at = bg.asarray(np.int32([4, 0]))
     with bg.capture() as graph:

@@ -70,7 +70,7 @@ def test_a_changed_default_counts_for_what_follows(bg: Any) -> None:
             bg.set_default_int(before)
 
 
-def test_what_is_refused(bg: Any) -> None:
+def test_invalid_arguments_are_refused(bg: Any) -> None:
     for dtype in ("int16", "uint64", "float32"):
         with pytest.raises(ValueError, match="int32 or int64"):
             bg.set_default_int(dtype)

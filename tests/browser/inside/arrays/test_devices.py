@@ -47,7 +47,7 @@ def test_a_number_stands_for_a_device(bg: Any) -> None:
 
 
 @pytest.mark.parametrize("wrong", [-1, 99, True, 0.0, "cpu", object()])
-def test_what_is_no_device_is_refused(bg: Any, wrong: Any) -> None:
+def test_values_that_are_not_devices_are_refused(bg: Any, wrong: Any) -> None:
     a = bg.asarray(X)
     for call in (
         lambda: bg.default_device(wrong),

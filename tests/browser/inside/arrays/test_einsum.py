@@ -67,7 +67,7 @@ def test_other_forms(bg: Any) -> None:
     assert_same(out, x @ y, rtol=1e-5)
 
 
-def test_what_is_refused(bg: Any) -> None:
+def test_invalid_arguments_are_refused(bg: Any) -> None:
     a = bg.asarray(sample("float32", (3, 4)))
     for call in (
         lambda: bg.einsum("ij,jk", a, a), lambda: bg.einsum("i", a), lambda: bg.einsum("ij,j", a),

@@ -130,7 +130,7 @@ def test_changes_of_dtype(bg: Any, source: str) -> None:
         assert_same(bg.asarray(x).astype(target), expected, f"{source} as {target}")
 
 
-def test_floats_beyond_what_whole_numbers_hold(bg: Any) -> None:
+def test_floats_beyond_the_range_of_integers(bg: Any) -> None:
     x = bg.asarray(np.float32([1e10, -1e10, np.nan, np.inf, -np.inf, -3.7, 300.5]))
     for dtype in WHOLE:
         bounds = np.iinfo(dtype)

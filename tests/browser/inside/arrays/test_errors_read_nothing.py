@@ -151,7 +151,7 @@ def unreadable(backend: Any, monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPa
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_no_refusal_reads_what_it_refuses(bg: Any, unreadable: pytest.MonkeyPatch) -> None:
+def test_no_error_reads_its_argument(bg: Any, unreadable: pytest.MonkeyPatch) -> None:
     refused, readers = [], []
     for call in calls(bg):
         error = outcome(call)

@@ -81,7 +81,7 @@ def test_pipelines_of_forgotten_shaders_go(bg: Any, backend: Any) -> None:
 
 
 @pytest.mark.provokes_errors
-def test_what_is_wrong_with_a_forgotten_shader_is_told(bg: Any, backend: Any) -> None:
+def test_errors_of_an_evicted_shader_are_reported(bg: Any, backend: Any) -> None:
     from browsergpu.errors import ShaderCompilation
 
     a = bg.asarray(sample("float32", 8))

@@ -33,7 +33,7 @@ def test_asarray(bg: Any) -> None:
     assert bg.asarray(array, copy=True) is not array
 
 
-def test_what_asarray_refuses(bg: Any) -> None:
+def test_asarray_refuses_invalid_data(bg: Any) -> None:
     from browsergpu.errors import InvalidArgument
 
     with pytest.raises(ValueError, match="3000000000"):

@@ -84,7 +84,7 @@ def test_long_rows(bg: Any) -> None:
     assert gradient.min() >= 0
 
 
-def test_what_is_refused(bg: Any) -> None:
+def test_invalid_arguments_are_refused(bg: Any) -> None:
     from browsergpu.errors import InvalidArgument
 
     image, a = bg.image, bg.zeros((4, 4))

@@ -114,7 +114,7 @@ def test_assignment_by_arrays(bg: Any, dtype: str) -> None:
         array[[40]] = 1
 
 
-def test_views_see_what_is_assigned(bg: Any) -> None:
+def test_views_see_assignments(bg: Any) -> None:
     x = sample("float32", (4, 5))
     array = bg.asarray(x)
     part, doubled, same = array[1:], array * 2, array.T

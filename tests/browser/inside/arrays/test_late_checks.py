@@ -49,7 +49,7 @@ READS: dict[str, Callable[[Any, Any], Any]] = {
 
 
 @pytest.mark.parametrize("name", READS)
-def test_an_index_outside_is_told_by_the_next_wait(bg: Any, name: str) -> None:
+def test_the_next_wait_raises_for_an_index_out_of_bounds(bg: Any, name: str) -> None:
     found = READS[name](bg, bg.asarray(X))
     with pytest.raises(IndexError, match="index: key must be indices from -"):
         found.numpy()
@@ -78,7 +78,7 @@ def bg_run(coroutine: Any) -> Any:
     return run_sync(coroutine)
 
 
-def test_the_first_one_is_told(bg: Any) -> None:
+def test_only_the_first_error_is_raised(bg: Any) -> None:
     x = bg.asarray(X)
     one = x[on_gpu(bg, 7)]
     bg.eval(one)

@@ -58,7 +58,7 @@ def test_explanations(bg: Any, backend: Any) -> None:
     assert bg.explain(b).startswith("in memory")
 
 
-def test_what_is_held_is_computed_by_the_same_kernel(bg: Any, backend: Any) -> None:
+def test_held_values_are_computed_by_the_same_kernel(bg: Any, backend: Any) -> None:
     x = sample("float32", 100)
     a = bg.asarray(x)
     before = backend.device.memory.buffers
@@ -75,7 +75,7 @@ def test_what_is_held_is_computed_by_the_same_kernel(bg: Any, backend: Any) -> N
     assert_same(b, x + 1, rtol=1e-6)
 
 
-def test_what_nobody_holds_is_not_computed(bg: Any, backend: Any) -> None:
+def test_unreferenced_values_are_not_computed(bg: Any, backend: Any) -> None:
     a = bg.asarray(sample("float32", 10))
     with dispatched(backend.device) as kernels:
         for _ in range(200):
@@ -84,7 +84,7 @@ def test_what_nobody_holds_is_not_computed(bg: Any, backend: Any) -> None:
     assert kernels == []
 
 
-def test_what_is_only_reduced_gets_no_memory(bg: Any, backend: Any) -> None:
+def test_a_value_that_is_only_reduced_gets_no_memory(bg: Any, backend: Any) -> None:
     x = bg.asarray(sample("float32", (300, 40)))
     before = backend.device.memory.in_use
     with dispatched(backend.device) as kernels:
@@ -169,7 +169,9 @@ def test_memory_stays_flat(bg: Any, backend: Any) -> None:
     assert len(gc.get_objects()) - objects < 200
 
 
-def test_what_fails_leaves_the_rest_as_it_was(bg: Any, backend: Any, monkeypatch: Any) -> None:
+def test_a_failed_write_leaves_other_values_unchanged(
+    bg: Any, backend: Any, monkeypatch: Any
+) -> None:
     from browsergpu.errors import InvalidArgument, OutOfMemory
 
     x = sample("float32", 300)
@@ -217,7 +219,7 @@ def test_operands_that_are_turned(bg: Any, dtype: str) -> None:
         assert_same(+a[..., 1:, 1:].mT, x[..., 1:, 1:].swapaxes(-1, -2), f"{shape}, a part")
 
 
-def test_what_is_held_outlives_what_is_not(bg: Any, backend: Any) -> None:
+def test_held_values_outlive_others(bg: Any, backend: Any) -> None:
     x, y = sample("float32", 50), sample("float32", 50, 1)
     a, b = bg.asarray(x), bg.asarray(y)
     kept = bg.where(a > 0, a * 2, b)

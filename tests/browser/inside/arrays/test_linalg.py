@@ -260,7 +260,7 @@ def test_matrices_without_elements(bg: Any) -> None:
     assert bg.linalg.svdvals(empty).shape == (0, 3)
 
 
-def test_what_is_refused(bg: Any) -> None:
+def test_invalid_arguments_are_refused(bg: Any) -> None:
     from browsergpu.errors import InvalidArgument
 
     a, flat = bg.zeros((3, 3)), bg.zeros((3, 4))

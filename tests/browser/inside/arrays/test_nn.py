@@ -300,7 +300,7 @@ def test_dropout(bg: Any) -> None:
     assert_same(bg.nn.dropout(a, 1, generator=rng), np.zeros(4000))
 
 
-def test_what_is_refused(bg: Any) -> None:
+def test_invalid_arguments_are_refused(bg: Any) -> None:
     from browsergpu.errors import InvalidArgument
 
     nn = bg.nn

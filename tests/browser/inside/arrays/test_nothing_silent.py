@@ -44,7 +44,7 @@ def test_numpys_numbers_are_typed(bg: Any) -> None:
     assert bg.full(2, np.int8(3)).dtype == np.int8
 
 
-def test_overflow_of_floats_is_told(bg: Any) -> None:
+def test_overflow_of_floats_warns(bg: Any) -> None:
     calls = (
         lambda: bg.asarray(1e300), lambda: bg.asarray([1.0, -1e300]), lambda: bg.full(2, 1e300),
         lambda: bg.asarray(np.array([1e300], np.float64)), lambda: bg.ones(2) * 1e300,

@@ -268,7 +268,7 @@ def test_print_options_are_numpys(bg: Any) -> None:
         assert str(bg.asarray(x / 7)) == str(x / 7)
 
 
-def test_what_is_no_number_cannot_fill(bg: Any) -> None:
+def test_only_numbers_can_fill(bg: Any) -> None:
     with pytest.raises(ValueError, match=r"fill: value must be a number"):
         bg.asarray(X).fill([1, 2, 3])
 

@@ -95,7 +95,7 @@ def test_in_the_likeness_of_an_array(bg: Any) -> None:
     assert np.empty_like(a, shape=(3,)).shape == (3,)
 
 
-def test_what_was_pickled_is_uploaded_when_it_is_needed(bg: Any) -> None:
+def test_unpickled_arrays_are_uploaded_when_needed(bg: Any) -> None:
     for data in (X, X > 0, np.array(2, np.int16), np.zeros((0, 3), np.complex64)):
         a = pickle.loads(pickle.dumps(bg.asarray(data)))
         assert bg.explain(a) == "on the host: it is uploaded when it is needed"

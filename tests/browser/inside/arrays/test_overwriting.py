@@ -202,7 +202,7 @@ def test_arrays_are_made_anew_around_what_reads_them(
         assert_same(array, x, f"{dtype} {rows}")
 
 
-def test_what_was_assigned_keeps_its_value(bg: Any) -> None:
+def test_assigned_values_are_kept(bg: Any) -> None:
     x = whole()
     array = bg.asarray(x)
     part = array[0] + 1.0
@@ -298,7 +298,7 @@ def test_kernels_of_places_that_arrays_say(bg: Any) -> None:
     assert_same(array, x)
 
 
-def test_views_see_what_is_written_and_cost_nothing(bg: Any) -> None:
+def test_views_see_writes_at_no_cost(bg: Any) -> None:
     x = whole()
     array = bg.asarray(x)
     row, column = array[3], array[:9, 2, ::-3]
@@ -359,7 +359,7 @@ def test_saved_values_move_out_of_the_way(bg: Any) -> None:
     assert_same(array, x)
 
 
-def test_what_is_recorded_keeps_what_it_read(bg: Any) -> None:
+def test_recorded_operations_keep_the_values_they_read(bg: Any) -> None:
     x = whole()
     array = bg.asarray(x)
     view, same, moved = array[:2], bg.asarray(array, copy=True), array.T

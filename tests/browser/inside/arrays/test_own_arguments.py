@@ -508,7 +508,7 @@ def test_arguments_that_exclude_each_other_are_refused(bg: Any) -> None:
     assert rng.random(3, np.float32, out) is out
 
 
-def test_devices_that_are_none_are_refused(bg: Any) -> None:
+def test_invalid_devices_are_refused(bg: Any) -> None:
     file = BytesIO()
     np.save(file, X)
     file.seek(0)

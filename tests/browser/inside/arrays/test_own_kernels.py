@@ -137,7 +137,7 @@ def test_whole_kernels(bg: Any) -> None:
 
 
 @pytest.mark.provokes_errors
-def test_what_does_not_compile_is_told_by_its_line(bg: Any) -> None:
+def test_compilation_errors_name_the_line(bg: Any) -> None:
     from browsergpu.errors import ShaderCompilation
 
     wrong = bg.ElementwiseKernel("T x", "T y", "let a = x;\ny = a + nothing;", "wrong")
@@ -158,7 +158,7 @@ def in_a_file(name: str, code: str, **names: Any) -> None:
 
 
 @pytest.mark.provokes_errors
-def test_what_does_not_compile_is_told_by_who_has_recorded_it(bg: Any) -> None:
+def test_compilation_errors_name_the_recording_line(bg: Any) -> None:
     from browsergpu.errors import ShaderCompilation
 
     def told(x: Any) -> str:

@@ -151,7 +151,7 @@ def test_membership(bg: Any) -> None:
         bg.searchsorted(ordered, "3")
 
 
-def test_what_is_refused(bg: Any) -> None:
+def test_invalid_arguments_are_refused(bg: Any) -> None:
     from browsergpu.errors import InvalidArgument
 
     a = bg.asarray(sample("float32", (3, 4)))

@@ -44,7 +44,7 @@ def test_a_function_that_forgets_to_take_the_turn_is_found(bg: Any, code: str) -
     careful()
 
 
-def test_what_waits_in_an_event_loop_takes_the_turn_itself(bg: Any) -> None:
+def test_waits_in_an_event_loop_acquire_the_lock(bg: Any) -> None:
     """A read within a running loop is done by a thread of its own."""
 
     async def main() -> Any:

@@ -252,7 +252,7 @@ def test_grad_of_trees(bg: Any) -> None:
     assert float(both[1]) == pytest.approx(float(value) / 2)
 
 
-def test_grad_says_what_is_wrong(bg: Any) -> None:
+def test_errors_of_grad_name_the_problem(bg: Any) -> None:
     x = bg.ones(3)
     with pytest.raises(ValueError, match="one real number"):
         bg.grad(lambda v: v * 2)(x)
@@ -262,7 +262,7 @@ def test_grad_says_what_is_wrong(bg: Any) -> None:
         bg.grad(lambda v: v.sum(), argnums=1)(x)
 
 
-def test_grad_of_what_does_not_depend_on_it_is_zero(bg: Any) -> None:
+def test_grad_of_an_independent_value_is_zero(bg: Any) -> None:
     assert bg.grad(lambda v, w: w.sum())(bg.ones(2), bg.ones(3)).tolist() == [0, 0]
     assert bg.grad(lambda v: bg.ones(()))(bg.ones(2)).tolist() == [0, 0]
 
@@ -306,7 +306,7 @@ def test_inner_and_outer_variables_are_not_confused(bg: Any) -> None:
     assert float(found) == 1
 
 
-def test_what_jvp_gives_has_gradients_itself(bg: Any) -> None:
+def test_results_of_jvp_have_gradients(bg: Any) -> None:
     """By the arguments of another one, by what the function closes over, and by the tangents."""
     x, along = bg.asarray([0.25, 1.5]), bg.ones(2)
 
@@ -396,7 +396,7 @@ def test_checkpoint_gives_the_same_and_keeps_less(bg: Any) -> None:
     np.testing.assert_allclose(slope(bg.checkpoint(cube)).numpy(), slope(cube).numpy(), rtol=1e-4)
 
 
-def test_checkpoint_of_what_uses_a_result_and_what_that_came_from(bg: Any) -> None:
+def test_checkpoint_of_a_function_of_a_result_and_its_origin(bg: Any) -> None:
     w = _leaf(bg, 3)
 
     def loss(wrap: Any) -> np.ndarray:
@@ -490,7 +490,7 @@ def test_a_rule_that_fails_leaves_gradients_as_they_were(bg: Any) -> None:
     assert x.grad is None
 
 
-def test_what_has_no_rule_says_so(bg: Any) -> None:
+def test_functions_without_a_rule_raise(bg: Any) -> None:
     x = _leaf(bg, 3)
     own = bg.ElementwiseKernel("T x", "T y", "y = x * x")
     with pytest.raises(bg.errors.NotDifferentiable, match="detach"):

@@ -94,7 +94,7 @@ def test_reads_that_lose_nothing(bg: Any) -> None:
     assert repr(bg.grad(lambda x: x * len(repr(x)) ** 0)(2.5)).startswith("Array(1")
 
 
-def test_what_another_function_differentiates_cannot_be_read_within(bg: Any) -> None:
+def test_values_of_an_outer_transform_cannot_be_read(bg: Any) -> None:
     def outer(x: Any) -> Any:
         return bg.grad(lambda y: y * y * float(x))(3.0)
 

@@ -153,7 +153,7 @@ def test_of_lists_of_numbers(bg: Any) -> None:
     assert bg.grad(lambda v: bg.asarray([[v, v * v]]).sum())(x).item() == 5
 
 
-def test_what_reads_values_takes_arrays_that_require_gradients(bg: Any) -> None:
+def test_reading_functions_accept_arrays_that_require_gradients(bg: Any) -> None:
     x = bg.asarray(np.float32([1, 2])).requires_grad_()
     file = BytesIO()
     bg.savez(file, x * 2, x=x)
@@ -202,7 +202,7 @@ def test_norms_of_zeros_have_finite_gradients(bg: Any) -> None:
         assert found.numpy().tolist() == np.zeros((2, 3)).tolist()
 
 
-def test_what_has_no_gradient_takes_arrays_that_have(bg: Any) -> None:
+def test_functions_without_gradients_accept_arrays_that_require_them(bg: Any) -> None:
     x = bg.asarray(np.float32([[3, 1], [2, 5]]))
     x.requires_grad = True
     y = x * 2

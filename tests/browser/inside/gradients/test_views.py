@@ -67,7 +67,7 @@ def test_an_array_is_changed_and_its_views_follow(bg: Any) -> None:
     np.testing.assert_array_equal(w.grad.numpy(), expected)
 
 
-def test_views_of_what_required_no_gradient(bg: Any) -> None:
+def test_views_of_arrays_without_gradients(bg: Any) -> None:
     w = leaf(bg, [1, 2, 3, 4])
     buffer = bg.zeros((3, 4))
     row, whole = buffer[2], buffer.reshape(-1)
@@ -107,7 +107,7 @@ def test_several_writes_one_after_the_other(bg: Any) -> None:
     np.testing.assert_allclose(w.grad.numpy(), [4 * (1 + 2) + 4 * (2 + 3 + 4) + 2], rtol=1e-6)
 
 
-def test_what_was_saved_keeps_its_value(bg: Any) -> None:
+def test_saved_values_are_kept(bg: Any) -> None:
     x, w = leaf(bg), leaf(bg)
     y = x * 1
     product = y * w  # whose gradients need y and w as they are

@@ -82,7 +82,7 @@ def test_the_gradient_of_a_gradient(bg: Any) -> None:
 
 
 @pytest.mark.parametrize("whole", [False, True], ids=["one", "nested"])
-def test_replays_draw_again_what_they_have_drawn(bg: Any, whole: bool) -> None:
+def test_replays_repeat_random_draws_of_checkpoints(bg: Any, whole: bool) -> None:
     captured, eager = Chance(bg, bg.checkpoint), []
     with bg.capture() as graph:
         captured.step(whole)

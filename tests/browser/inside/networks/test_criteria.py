@@ -190,7 +190,7 @@ def test_layers(bg: Any, at: int) -> None:
     assert name in repr(layer)
 
 
-def test_a_distance_of_ones_own(bg: Any) -> None:
+def test_a_custom_distance(bg: Any) -> None:
     a, b, c = map(bg.asarray, (X, Y, Z))
     layer = bg.nn.TripletMarginWithDistanceLoss(
         distance_function=lambda x, y: bg.abs(x - y).sum(axis=-1), reduction="none"
@@ -207,7 +207,7 @@ def test_half_precision_within_autocast(bg: Any) -> None:
             assert call().dtype == np.float32
 
 
-def test_what_is_refused(bg: Any) -> None:
+def test_invalid_arguments_are_refused(bg: Any) -> None:
     nn, x, y = bg.nn, bg.asarray(X), bg.asarray(Y)
     whole, logs = bg.asarray(CLASSES), bg.asarray(_logs(3, 2, 3))
     for call, name in (

@@ -64,7 +64,7 @@ def test_a_hook_of_a_result_sees_its_whole_gradient_once(bg: Any) -> None:
     assert x.grad.tolist() == [42, 78]
 
 
-def test_what_a_hook_does_in_place_stays_with_that_array(bg: Any) -> None:
+def test_in_place_changes_of_a_hook_affect_only_its_array(bg: Any) -> None:
     x, z = _leaf(bg, 1), _leaf(bg, 1)
 
     def double(g: Any) -> None:
@@ -97,7 +97,7 @@ def test_hooks_see_gradients_of_functions_and_of_gradients(bg: Any) -> None:
     assert bg.grad(lambda x: bg.grad(f)(x).sum())(x).tolist() == [6, 6]
 
 
-def test_hooks_of_what_is_computed_again_run_once(bg: Any) -> None:
+def test_hooks_of_recomputed_values_run_once(bg: Any) -> None:
     x, beside = _leaf(bg, 1), _leaf(bg, 2)
     calls: list[str] = []
     x.register_hook(lambda g: calls.append("x"))
@@ -142,7 +142,7 @@ def test_hooks_go_with_a_parameter_to_another_dtype(bg: Any) -> None:
     assert layer.weight.grad.tolist() == [[7, 7]]
 
 
-def test_hooks_are_in_what_is_captured(bg: Any) -> None:
+def test_captured_graphs_contain_hooks(bg: Any) -> None:
     x = _leaf(bg, 1, 2)
     calls: list[None] = []
     x.register_hook(lambda g: calls.append(None) or g * 3)

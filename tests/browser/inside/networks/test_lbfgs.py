@@ -122,7 +122,7 @@ def test_bounds_of_a_step(bg: Any) -> None:
 
 
 @pytest.mark.fast
-def test_what_is_refused(bg: Any) -> None:
+def test_invalid_arguments_are_refused(bg: Any) -> None:
     x = bg.nn.Parameter(bg.ones(2))
     optimizer = bg.optim.LBFGS([x])
     for call, kind, name in (

@@ -64,7 +64,7 @@ def same(one: dict[str, Any], other: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("most", [None, 8])
 @pytest.mark.parametrize("name", OPTIMIZERS)
-def test_many_are_as_each_by_itself(
+def test_many_parameters_update_as_each_alone(
     bg: Any, backend: Any, monkeypatch: Any, name: str, most: int | None
 ) -> None:
     """Of all shapes and two dtypes, with gradients that lie as they may and some that are missing;
@@ -119,7 +119,7 @@ def test_kernels_of_a_step(bg: Any, backend: Any, name: str) -> None:
         np.testing.assert_allclose(one[key], x, rtol=2e-6, atol=1e-7, err_msg=key)
 
 
-def test_what_others_see_stays(bg: Any) -> None:
+def test_values_of_other_arrays_stay(bg: Any) -> None:
     """Copies of a parameter's value and of its state, and what is still to be computed of it; views
     change with it."""
     begin = values([(6, 4), (6, 4), (6, 4), (6, 4)])
@@ -265,7 +265,7 @@ def test_states_of_other_dtypes_and_none(bg: Any) -> None:
     assert optimizer.state[0]["momentum_buffer"].dtype == np.float32
 
 
-def test_nan_is_told_once_all_are_changed() -> None:
+def test_nan_is_reported_after_all_updates() -> None:
     import browsergpu as bg
     from browsergpu import BackendConfig, WasmBackend
     from browsergpu.errors import ValidationError

@@ -108,7 +108,7 @@ def test_a_weight_is_cast_once_and_not_after_it_has_changed(bg: Any) -> None:
     assert w.grad.tolist() == [[3]]
 
 
-def test_as_a_decorator_and_in_what_is_computed_again(bg: Any) -> None:
+def test_as_a_decorator_and_in_recomputation(bg: Any) -> None:
     w = _leaf(bg, _values(4, 4))
     x = bg.asarray(_values(2, 4, seed=1))
     dtypes = []
@@ -401,7 +401,7 @@ def test_training_goes_on_with_the_same_bits(bg: Any) -> None:
         np.testing.assert_array_equal(one, other)
 
 
-def test_a_checkpoint_without_a_scaler_is_told(bg: Any) -> None:
+def test_a_checkpoint_without_a_scaler_raises(bg: Any) -> None:
     model, file = bg.nn.Linear(2, 1), BytesIO()
     with pytest.raises(TypeError, match="scaler"):
         bg.io.save_checkpoint(file, model, scaler=5)

@@ -97,7 +97,7 @@ def test_parameters_are_arrays(bg: Any) -> None:
     assert not bg.nn.Parameter(bg.arange(3), requires_grad=False).requires_grad
 
 
-def test_a_parameter_is_a_view_of_what_it_is_made_of(bg: Any) -> None:
+def test_a_parameter_is_a_view_of_its_array(bg: Any) -> None:
     x = bg.asarray(np.float32([1, 2]))
     p = bg.nn.Parameter(x)
     with bg.no_grad():

@@ -225,7 +225,7 @@ def test_twenty_steps(bg: Any, name: str, rule: Any, options: dict[str, Any]) ->
         assert p.is_leaf
 
 
-def test_groups_and_what_has_no_gradient(bg: Any) -> None:
+def test_groups_and_parameters_without_gradients(bg: Any) -> None:
     a, b, c = (bg.nn.Parameter(np.ones(2, np.float32)) for _ in range(3))
     optimizer = bg.optim.SGD([{"params": [a]}, {"params": b, "lr": 1.0}], lr=0.5)
     optimizer.add_param_group({"params": [c]})
@@ -329,7 +329,7 @@ def test_half_precision(bg: Any) -> None:
     np.testing.assert_allclose(a.detach().numpy(), 0.9, rtol=1e-3)
 
 
-def test_what_was_asked_of_gradients_before_stays(bg: Any) -> None:
+def test_requires_grad_set_before_is_kept(bg: Any) -> None:
     """A step changes values that were noted by nobody else's place."""
     a = bg.nn.Parameter(np.ones(2, np.float32))
     loss = (a * a).sum()

@@ -106,7 +106,7 @@ def test_results_of_operations_are_refused(bg: Any, copy: Any) -> None:
     assert copy((x * 2).detach()).tolist() == [2, 2]
 
 
-def test_hooks_are_told_not_to_be_pickled(bg: Any) -> None:
+def test_pickling_warns_about_hooks(bg: Any) -> None:
     x = bg.ones(2).requires_grad_()
     handle = x.register_hook(lambda g: g * 2)
     with pytest.warns(UserWarning, match="hooks"):

@@ -10,7 +10,7 @@ import pytest
 pytestmark = pytest.mark.native
 
 
-def test_it_goes_through_a_number_of_steps(bg: Any, capsys: Any) -> None:
+def test_it_iterates_over_a_number_of_steps(bg: Any, capsys: Any) -> None:
     bar = bg.data.progress(5)
     assert list(bar) == [0, 1, 2, 3, 4]
     assert (bar.done, bar.total, len(bar)) == (5, 5, 5)
@@ -20,7 +20,7 @@ def test_it_goes_through_a_number_of_steps(bg: Any, capsys: Any) -> None:
     assert shown.endswith("steps/s\n")
 
 
-def test_it_goes_through_a_loader_and_through_what_has_no_length(bg: Any) -> None:
+def test_it_iterates_over_loaders_and_iterables_without_length(bg: Any) -> None:
     data = bg.data.TensorDataset(bg.arange(10), bg.arange(10))
     bar = bg.data.progress(bg.data.DataLoader(data, 4))
     assert [x.tolist() for x, _ in bar] == [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9]]
@@ -33,7 +33,7 @@ def test_it_goes_through_a_loader_and_through_what_has_no_length(bg: Any) -> Non
     assert "<progress" not in endless._repr_html_()
 
 
-def test_what_is_noted_is_what_it_was_then(bg: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_noted_values_are_those_at_the_call(bg: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     from browsergpu.networks.data import progress as module
 
     monkeypatch.setattr(module, "_TAKEN_EVERY", 0.0)
@@ -79,7 +79,7 @@ def test_long_runs_keep_few_values(bg: Any, monkeypatch: pytest.MonkeyPatch) -> 
     assert own[-1] > 400
 
 
-def test_what_ends_a_loop_leaves_the_bar_as_it_was(bg: Any) -> None:
+def test_a_loop_that_ends_early_leaves_the_bar_unchanged(bg: Any) -> None:
     bar = bg.data.progress(10)
 
     def loop() -> None:
@@ -96,7 +96,7 @@ def test_what_ends_a_loop_leaves_the_bar_as_it_was(bg: Any) -> None:
 
 
 @pytest.mark.parametrize("steps", ["a", 1.5, None, True, -1])
-def test_what_is_no_number_of_steps_is_refused(bg: Any, steps: Any) -> None:
+def test_an_invalid_number_of_steps_is_refused(bg: Any, steps: Any) -> None:
     if steps == "a":
         assert list(bg.data.progress(steps)) == ["a"]
         return
@@ -104,7 +104,7 @@ def test_what_is_no_number_of_steps_is_refused(bg: Any, steps: Any) -> None:
         bg.data.progress(steps)
 
 
-def test_what_is_no_number_is_not_noted(bg: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_numbers_can_be_noted(bg: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     from browsergpu.networks.data import progress as module
 
     monkeypatch.setattr(module, "_TAKEN_EVERY", 0.0)

@@ -67,7 +67,7 @@ def test_spectral_norm(bg: Any, kind: str) -> None:
     np.testing.assert_allclose(layer(x).tolist(), found.tolist(), atol=1e-5)
 
 
-def test_what_is_refused(bg: Any) -> None:
+def test_invalid_arguments_are_refused(bg: Any) -> None:
     utils, layer = bg.nn.utils, bg.nn.Linear(2, 2, bias=False)
     for call, name in (
         (lambda: utils.weight_norm(layer, "bias"), "name"),

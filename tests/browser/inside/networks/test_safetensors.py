@@ -75,7 +75,7 @@ def test_one_at_a_time(bg: Any, tmp_path: Path) -> None:
         saved["c"]
 
 
-def test_what_the_gpu_does_not_have(bg: Any) -> None:
+def test_dtypes_that_the_gpu_lacks(bg: Any) -> None:
     wide = (
         np.float64([1 / 3, 2]).tobytes() + np.int64([-5]).tobytes() + np.uint16([0x3FC0]).tobytes()
     )
@@ -161,7 +161,7 @@ def test_damaged_files(bg: Any, data: Any) -> None:
             pass
 
 
-def test_what_is_not_written(bg: Any, tmp_path: Path) -> None:
+def test_arrays_that_cannot_be_written(bg: Any, tmp_path: Path) -> None:
     save = bg.io.save_safetensors
     path = tmp_path / "x"
     with pytest.raises(TypeError, match="dtype"):

@@ -227,7 +227,7 @@ def test_steps_by_number(bg: Any) -> None:
         s.ExponentialLR(_optimizer(bg), 0.5, last_epoch=3)
 
 
-def test_a_schedule_of_ones_own(bg: Any) -> None:
+def test_a_custom_schedule(bg: Any) -> None:
     class Halves(bg.optim.lr_scheduler.LRScheduler):  # type: ignore[misc,name-defined]
         def get_lr(self) -> list[float]:
             return [base * 0.5**self.last_epoch for base in self.base_lrs]

@@ -235,7 +235,7 @@ def test_lists_and_dicts_of_parameters(bg: Any) -> None:
             call()
 
 
-def test_what_is_refused(bg: Any) -> None:
+def test_invalid_arguments_are_refused(bg: Any) -> None:
     nn = bg.nn
     x, row = bg.asarray(PICTURE), bg.asarray(ROW)
     rows, table = bg.asarray(np.int32([1, 0])), bg.ones((2, 2))

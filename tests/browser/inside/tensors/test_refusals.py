@@ -240,7 +240,9 @@ def test_a_scalar_has_no_axes(backend: Any, tensors: Any, op: str) -> None:
 
 @pytest.mark.parametrize("shape", [(), (5,), (1, 2, 3, 4), (4, 4, 0), (4, 4, 5)])
 @pytest.mark.parametrize("op", [op for op in GOOD if "u8" in next(iter(GOOD[op].values())).dtypes])
-def test_what_is_no_image(backend: Any, tensors: Any, op: str, shape: tuple[int, ...]) -> None:
+def test_arrays_that_are_not_images(
+    backend: Any, tensors: Any, op: str, shape: tuple[int, ...]
+) -> None:
     refused(backend, tensors, op, "input", lambda bench: bench.new(shape))
 
 

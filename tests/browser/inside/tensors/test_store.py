@@ -405,7 +405,7 @@ def test_sync_waits_for_all_that_was_recorded(backend: Any, tensors: Any, twin: 
 
 @pytest.mark.provokes_errors
 @pytest.mark.parametrize("twin", ["sync", "sync_async"])
-def test_sync_raises_what_the_gpu_reports(tensors: Any, twin: str) -> None:
+def test_sync_raises_reported_errors(tensors: Any, twin: str) -> None:
     from pyodide.ffi import run_sync
 
     from browsergpu.errors import ShaderCompilation

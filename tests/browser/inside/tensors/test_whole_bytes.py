@@ -89,7 +89,7 @@ def test_sums_of_uint8(executor: Any, tensors: Any, shape: tuple[int, ...]) -> N
                 assert_same_bits(bench.get(out), expected.astype(DTYPES[dtype]), dtype)
 
 
-def test_what_does_not_go_with_uint8_is_refused(executor: Any, tensors: Any) -> None:
+def test_operands_that_do_not_combine_with_uint8_are_refused(executor: Any, tensors: Any) -> None:
     from browsergpu.errors import InvalidArgument
 
     x = executor.from_numpy(ALL)
