@@ -206,7 +206,7 @@ def plan(
     first_results: bool = True,
     programs: bool = True,
 ) -> list[str]:
-    """The pages to open: the rows of each, then each first result in a page of its own, then each
+    """The pages to open: the rows of each, then each first result in its own page, then each
     library's page of arrays."""
     told = json.loads((site / "site.json").read_text("utf-8"))
     rows = json.loads((site / "rows.json").read_text("utf-8"))

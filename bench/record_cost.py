@@ -4,7 +4,7 @@
 
 Runs `inside/record_cost.py` in the page's kernel and prints its table: microseconds a call, the
 median of the repeats, of everything and of Python's part alone. The second is what to compare: a
-GPU in software works on the same cores meanwhile and makes the first two to three times as long.
+software GPU works on the same cores meanwhile and makes the first two to three times as long.
 
 Needs what tests/run.py makes: run it with .cache/venv/bin/python, after tests/run.py.
 """

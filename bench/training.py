@@ -8,7 +8,7 @@ have the same losses, and how long a step takes (the forward and the backward pa
 batches are on the GPU). "replayed" is ours captured by bg.capture(), "jit" is called through
 bg.jit. Each is the median of its repeats, each until the GPU is done, after some that warm up.
 PyTorch runs eagerly, in float32 without TF32.
-``--small``: shapes for a GPU in software. Needs what bench/native.py needs.
+``--small``: shapes for a software GPU. Needs what bench/native.py needs.
 """
 
 from __future__ import annotations

@@ -74,7 +74,7 @@ def page_problems(request: pytest.FixtureRequest) -> Iterator[list[str]]:
 
 @pytest.fixture
 def new_page(lab: Lab, page_problems: list[str]) -> Iterator[Callable[..., Page]]:
-    """Makes pages, each in a context of its own; takes the options of `Lab.new_page`."""
+    """Makes pages, each in its own context; takes the options of `Lab.new_page`."""
     pages: list[Page] = []
 
     def make(**options: Any) -> Page:

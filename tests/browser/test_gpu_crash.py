@@ -69,7 +69,7 @@ def forgiving(lab: Lab) -> Iterator[Browser]:
 
 @contextmanager
 def page_of(lab: Lab, browser: Browser, kernel: str) -> Iterator[BarePage]:
-    """A bare page in a browser of the test's own, with a backend that is at work."""
+    """A bare page in a browser of this test, with a backend that is at work."""
     context = browser.new_context()
     bare = BarePage(context.new_page(), lab.site_url, kernel)
     bare.boot(["numpy", "micropip"])

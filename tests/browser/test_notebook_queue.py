@@ -80,7 +80,7 @@ def test_an_interrupt_ends_a_loop_that_gives_the_gpu_work(
 @pytest.mark.all
 def test_tuning_tells_in_the_cell_how_far_it_is(notebook: NotebookPage) -> None:
     index = notebook.start("import browsergpu as bg\nbg.tune(bg.init())")
-    # All of it takes minutes on a GPU in software.
+    # All of it takes minutes on a software GPU.
     bar = notebook.output(index).locator(".stderr pre").first
     expect(bar).to_have_text(re.compile(r"^tune: \d+ of \d+  \w+"))
     notebook.wait_state("busy")

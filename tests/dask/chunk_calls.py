@@ -1,4 +1,4 @@
-"""Runs the calls of calls.txt over chunks of NumPy and of browsergpu, on a GPU in software.
+"""Runs the calls of calls.txt over chunks of NumPy and of browsergpu, on a software GPU.
 
 A program, as the tests' own process has no GPU. It writes a line of JSON for each call, with its
 outcome. ``right`` and ``host`` are right values, in browsergpu's chunks and in NumPy's. ``refused``
@@ -51,7 +51,7 @@ def calls() -> Iterator[Call]:
 def data() -> dict[str, np.ndarray]:
     """v, w, u: vectors, u between 0 and 1. m, l: matrices of 6 × 8; s and positive: square ones.
     rows and whole: m in chunks of rows; tall: m.T in such. one: v in one chunk. gaps: m with NaN.
-    n: a vector of small whole numbers; i, j: matrices of such, j above 0. b, c: bools. z: complex.
+    n: a vector of small integers; i, j: matrices of such, j above 0. b, c: bools. z: complex.
     """
     draw = np.random.default_rng(5)
 

@@ -20,7 +20,7 @@ sys.path.append(str(TREE / "bench"))
 
 @pytest.fixture(scope="session")
 def environment() -> dict[str, str]:
-    """What a worker process finds around it: a GPU in software."""
+    """What a worker process finds around it: a software GPU."""
     path = os.pathsep.join(map(str, (TREE / "py", TREE / "bench", Path(__file__).parent)))
     return software_gpu("wgpu") | {"PYTHONPATH": path}
 

@@ -26,7 +26,7 @@ pytestmark = [
 
 @pytest.fixture(params=["wgpu", "dawn"], autouse=True)
 def engine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Each engine in turn, on a GPU in software."""
+    """Each engine in turn, on a software GPU."""
     name: str = request.param
     for variable, value in software_gpu(name).items():
         monkeypatch.setenv(variable, value)

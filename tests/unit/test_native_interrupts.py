@@ -104,7 +104,7 @@ def test_two_hundred_interrupts(engine: str, program: str) -> None:
 
 
 def run(engine: str, program: str) -> None:
-    """Run a program after START in a process of its own. It prints 200."""
+    """Run a program after START in its own process. It prints 200."""
     done = subprocess.run(
         [sys.executable, "-W", NEVER_AWAITED, "-c", START + program],
         env=os.environ | software_gpu(engine), capture_output=True, text=True, timeout=600,

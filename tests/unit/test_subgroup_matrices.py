@@ -1,4 +1,4 @@
-"""Dawn's compiler accepts the kernels of subgroup matrices, which no GPU in software can run.
+"""Dawn's compiler accepts the kernels of subgroup matrices, which no software GPU can run.
 
 Dawn has a backend without a GPU that offers every feature. It checks WGSL, overrides, bindings and
 workgroup memory when a pipeline is created.

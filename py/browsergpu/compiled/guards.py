@@ -86,7 +86,7 @@ def _is_same(a: Any, b: Any) -> bool:
         return a.is_same(b)
     if isinstance(a, np.generic) or type(a) in _COMPARED:
         return bool(a == b) or (a != a and b != b)
-    if isinstance(a, MethodType):  # made anew at each access
+    if isinstance(a, MethodType):  # made again at each access
         return a.__func__ is b.__func__ and a.__self__ is b.__self__
     return False
 

@@ -97,7 +97,7 @@ class InsideItem(pytest.Item):
 
 
 class Runner:
-    """Runs in-page tests on one bare page, which it makes anew after a hang or a crash."""
+    """Runs in-page tests on one bare page, which it makes again after a hang or a crash."""
 
     def __init__(self, lab: Lab, kernel: str) -> None:
         self._lab = lab

@@ -79,7 +79,7 @@ class Lab:
         return context
 
     def new_page(self, tell: Any, *, visited: bool = False, **options: Any) -> Page:
-        """A page in a context of its own; `tell` hears of its problems."""
+        """A page in its own context; `tell` hears of its problems."""
         context = self.new_context(visited=visited, **options)
         # Playwright answers the file choosers of <input> elements alone.
         context.add_init_script("delete globalThis.showOpenFilePicker")
@@ -88,7 +88,7 @@ class Lab:
         return page
 
     def new_bare_page(self, tell: Any, kernel: str) -> BarePage:
-        """A bare page without Pyodide yet, in a context of its own."""
+        """A bare page without Pyodide yet, in its own context."""
         return BarePage(self.new_page(tell), self.site_url, kernel)
 
     @contextlib.contextmanager

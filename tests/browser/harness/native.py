@@ -27,7 +27,7 @@ _NO_CANVAS = "canvases exist only in web pages"
 
 
 def prepare() -> None:
-    """Have the package use the engine, and a GPU in software unless told otherwise."""
+    """Have the package use the engine, and a software GPU unless told otherwise."""
     if "VK_DRIVER_FILES" in os.environ:  # a driver that was chosen
         os.environ["BROWSERGPU_ENGINE"] = ENGINE
     else:

@@ -91,7 +91,7 @@ def random_array(seed: int, *shape: int, dtype: DTypeLike = np.float32) -> np.nd
 
 
 def whole_array(seed: int, *shape: int) -> np.ndarray:
-    """Random non-zero whole numbers up to ±3: sums of up to 5 million of them are exact."""
+    """Random non-zero integers up to ±3: sums of up to 5 million of them are exact."""
     generator = np.random.default_rng(seed)
     values = np.array([-3, -2, -1, 1, 2, 3], np.float32)
     return values[generator.integers(0, values.size, shape)]

@@ -22,7 +22,7 @@ def wait_for(coroutine: Any) -> Any:
 
 @pytest.fixture
 def device() -> Iterator[Any]:
-    """An open device of the test's own."""
+    """An open device of this test."""
     from browsergpu import WasmBackend
 
     with WasmBackend() as backend:

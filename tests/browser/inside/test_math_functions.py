@@ -154,7 +154,7 @@ def one_operand() -> np.ndarray:
         SPECIALS,
         any_size(generator, 8000),
         neighbours(quarters * (math.pi / 2)),
-        # The float32 that is nearest to a whole number of quarter turns, and two others.
+        # The float32 that is nearest to a multiple of a quarter turn, and two others.
         np.float32([16367173.0 * 2.0**72, 1.2802264e15, 5.4222e29]),
         neighbours(np.array(places)),
         np.concatenate([1.0 + offsets, 1.0 - offsets, offsets - 1.0, -1.0 - offsets]),
@@ -168,7 +168,7 @@ def one_operand() -> np.ndarray:
 
 @cache
 def two_operands() -> tuple[np.ndarray, np.ndarray]:
-    """Pairs of special values, of all exponents, of like sizes, of whole numbers, and powers."""
+    """Pairs of special values, of all exponents, of like sizes, of integers, and powers."""
     generator = np.random.default_rng(2)
     pairs = [np.meshgrid(SPECIALS, SPECIALS)]
     pairs += [(any_size(generator, 6000), any_size(generator, 6000))]

@@ -311,7 +311,7 @@ def test_a_read_returns_the_contents_at_its_start(backend: Any) -> None:
 
 def test_more_than_one_row_of_workgroups_is_computed_to_its_end(backend: Any) -> None:
     # All on the GPU, since Python's own memory is smaller. WebGPU gives a new buffer as zeros;
-    # exp(0) is 1, and a whole number of ones adds up exactly.
+    # exp(0) is 1, and a sum of ones is exact.
     memory = backend.device.memory
     memory.trim()
     n = min(backend.device.largest_buffer // 4, 70_000_000)  # 65,535 × 256 × 4 are 67 million

@@ -364,7 +364,7 @@ def test_where_python_cannot_block_the_next_wait_tells() -> None:
         # The buffer that never was is not given to the next who asks.
         backend.free(pointer)
         assert numbers(backend) == before
-        # The pool is trimmed before anything is made anew.
+        # The pool is trimmed before anything is made again.
         x = backend.alloc(100_000)
         assert numbers(backend)[1] == 0
         data = random_array(1, 25_000)

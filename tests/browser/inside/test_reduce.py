@@ -46,7 +46,7 @@ def check(backend: Any, op: str, x: np.ndarray, axis: int) -> None:
 
 
 def check_exact(backend: Any, op: str, x: np.ndarray, axis: int) -> None:
-    """Whole numbers have exact sums; a mean is off by its scaling alone."""
+    """Integers have exact sums; a mean is off by its scaling alone."""
     assert_matches(
         run_reduce(backend, op, x, axis), reference.reduce(op, x, axis),
         rtol=3 * tolerances.ULP if op == "mean" else 0.0, atol=0.0,
@@ -70,7 +70,7 @@ def test_every_axis(backend: Any, op: str, shape: tuple[int, ...]) -> None:
 )  # fmt: skip
 @pytest.mark.parametrize("op", REDUCE_OPS)
 def test_long_axes(backend: Any, op: str, shape: tuple[int, ...], axis: int) -> None:
-    # Whole numbers, whose sums are exact: one lost element would hide in a sum's rounding.
+    # Integers, whose sums are exact: one lost element would hide in a sum's rounding.
     check_exact(backend, op, whole_array(7, *shape), axis)
 
 

@@ -51,7 +51,7 @@ def fresh() -> Iterator[Any]:
 
 
 class Products:
-    """Products of whole numbers, which all variants sum exactly."""
+    """Products of integers, which all variants sum exactly."""
 
     def __init__(self, backend: Any, gpu: Any, m: int = M) -> None:
         self._backend, self._gpu, self._m = backend, gpu, m

@@ -24,7 +24,7 @@ def work() -> float:
 
 
 def in_a_fork(call: Callable[[], None]) -> str:
-    """What a function printed in a process of its own, and how the process ended if badly."""
+    """What a function printed in its own process, and how the process ended if badly."""
     reading, writing = os.pipe()
     process = os.fork()
     if not process:

@@ -23,7 +23,7 @@ INF, NAN = math.inf, math.nan
 ARITHMETIC = {"add": operator.add, "sub": operator.sub, "mul": operator.mul}
 COMPARISONS = {name: getattr(operator, name) for name in ("eq", "ne", "lt", "le", "gt", "ge")}
 TWO = [*ARITHMETIC, "div", "mod", "pow", *COMPARISONS]
-# Of whole numbers they give whole ones, where there is one.
+# Of integers they give whole ones, where there is one.
 WHOLE = [*ARITHMETIC, "mod", "pow", "floor", "ceil", "round", "abs"]
 ONE = ["sqrt", "sin", "cos", "tan", "log", "exp", "floor", "ceil", "round", "abs"]
 
@@ -126,9 +126,9 @@ def test_nan_compares_as_ieee_says() -> None:
     assert call("eq", 0.0, -0.0) is True
 
 
-# ---- whole numbers ------------------------------------------------------------------------------
+# ---- integers ------------------------------------------------------------------------------
 
-LARGE = 2**53 + 1  # the first whole number that no double is
+LARGE = 2**53 + 1  # the first integer that no double is
 
 whole_numbers = st.integers(-(2**70), 2**70) | st.sampled_from([LARGE, -LARGE, 2**64 - 1, 0, 1, -1])
 

@@ -21,7 +21,7 @@ def found(kernel: Kernel, configuration: str) -> dict[str, object]:
     return {name: floats for name, _, floats in written_floats(pipeline, fields)}
 
 
-#: Whole numbers and flags that kernels of linalg write beside floats.
+#: Integers and flags that kernels of linalg write beside floats.
 WORDS = {"busy", "exchanges", "faults", "turned"}
 
 

@@ -1,7 +1,7 @@
 """Random programs of array operations, run by NumPy and by browsergpu side by side.
 
 A program is a list of numbers; each step takes some of them, which say the operation and the arrays
-that it is of. All values are whole numbers that floats hold exactly, and no step rounds: results
+that it is of. All values are integers that floats hold exactly, and no step rounds: results
 are equal in whatever order and kernel they are computed.
 """
 

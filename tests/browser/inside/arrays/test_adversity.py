@@ -30,7 +30,7 @@ USES: dict[str, Callable[[Any, Any], Any]] = {
 
 @pytest.fixture
 def own(backend: Any) -> Iterator[Any]:
-    """A backend of the test's own, on which no new arrays are."""
+    """A backend of this test, on which no new arrays are."""
     import browsergpu
 
     with browsergpu.WasmBackend(warm_up=False) as made:

@@ -429,7 +429,7 @@ def test_a_profile_sees_replayed_kernels(bg: Any) -> None:
 
 @pytest.fixture
 def own() -> Iterator[Any]:
-    """An open backend of the test's own."""
+    """An open backend of this test."""
     from browsergpu import WasmBackend
 
     with WasmBackend() as backend:

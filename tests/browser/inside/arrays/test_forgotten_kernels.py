@@ -32,7 +32,7 @@ def chain(xp: Any, number: int, x: Any) -> Any:
 
 @pytest.fixture
 def backend(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    """One of the test's own, which has no kernels yet, and on which fewer are remembered than
+    """One of this test, which has no kernels yet, and on which fewer are remembered than
     otherwise, so that a test need not make thousands."""
     import browsergpu
 

@@ -193,7 +193,7 @@ def test_a_failed_write_leaves_other_values_unchanged(
 
 
 def test_fused_gives_the_bits_of_one_after_the_other(bg: Any) -> None:
-    """Of whole numbers, comparisons and float16, which no fused multiply-add changes."""
+    """Of integers, comparisons and float16, which no fused multiply-add changes."""
     for dtype in ("int8", "uint16", "int32", "float16", "bool"):
         x, y = sample(dtype, 500), sample(dtype, 500, 1)
         fused, eager = [], []

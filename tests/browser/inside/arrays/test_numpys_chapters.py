@@ -54,7 +54,7 @@ def test_modes_of_pad(bg: Any, mode: str, options: dict[str, Any]) -> None:
 
 
 def test_ramps_of_integers_are_exact(bg: Any) -> None:
-    """NumPy computes them in float64, where a whole number may become the one below."""
+    """NumPy computes them in float64, where an integer may become the one below."""
     for end in (0, -40, 33):
         for count in (1, 7, 14, 49):
             found = np.pad(bg.asarray(WHOLE[0]), count, "linear_ramp", end_values=end).tolist()

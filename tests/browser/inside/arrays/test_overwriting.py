@@ -96,7 +96,7 @@ def test_what_is_computed_is_written_by_its_own_kernel(bg: Any) -> None:
     x[inner] += 0.5 * y[inner]
     x[5] *= 2
     assert_same(array, x)
-    with Kernels(bg) as kernels:  # what is read lies elsewhere in the array, which is made anew
+    with Kernels(bg) as kernels:  # what is read lies elsewhere in the array, which is made again
         array[inner] += array[2:, 2:-1, 3:-2]
     assert kernels.labels == ["fused: add assign"]
     with Kernels(bg) as kernels:  # or, of a small part, all is computed before

@@ -54,7 +54,7 @@ def reached(name: str, value: Any, depth: int, known: set[int]) -> Iterator[tupl
     if not depth:
         return
     for own in dir(value):
-        # Arrays' attributes are arrays, which are made anew without end.
+        # Arrays' attributes are arrays, which are made again without end.
         if own.startswith("_") or own in ("T", "mT", "real", "imag", "grad"):
             continue
         try:

@@ -144,7 +144,7 @@ for _indexing in ("xy", "ij"):
         lambda *x, i=_indexing: np.meshgrid(*x, indexing=i), (2,), (3,), (2,), twice=False,
     )  # fmt: skip
 
-# -- order, running sums and products --------------------------------------------------------------
+# -- order, cumulative sums and products -----------------------------------------------------------
 
 case("sort", lambda bg, x: bg.sort(x, axis=0) ** 3, lambda x: np.sort(x, 0) ** 3, (4, 2))
 case(

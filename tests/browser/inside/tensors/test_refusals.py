@@ -150,7 +150,7 @@ def test_dtypes(backend: Any, tensors: Any, op: str, name: str) -> None:
                 arguments[name] = bench.up(np.ones(tensor.shape, DTYPES[dtype]))
                 getattr(tensors, op)(*arguments.values())
         else:
-            # Whole numbers alone would do for some, but not beside floats.
+            # Integers alone would do for some, but not beside floats.
             blamed = {"pointwise_add": "dtypes", "reduce_sum": "out", "embedding": "out"}.get(op)
             refused(backend, tensors, op, name, lambda bench, dtype=dtype: bench.new(
                 tensor.shape, dtype), f"{name} or {blamed}")  # fmt: skip

@@ -94,7 +94,7 @@ def _(draw: Draw, name: str) -> Call:
     )  # fmt: skip
 
 
-# -- order, running sums and products --------------------------------------------------------------
+# -- order, cumulative sums and products -----------------------------------------------------------
 
 
 @entry(ARRAYS, "sort")
