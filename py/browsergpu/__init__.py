@@ -24,8 +24,11 @@ from browsergpu.arrays.default_int import set_default_int
 from browsergpu.arrays.x64 import set_x64
 from browsergpu.autograd import array_methods as _of_arrays  # noqa: F401
 from browsergpu.autograd import operators as _operators  # noqa: F401
+from browsergpu.autograd.batching.calls import VmapWarning
+from browsergpu.autograd.batching.vmap import vmap
 from browsergpu.autograd.custom import checkpoint, custom_vjp
-from browsergpu.autograd.transforms import grad, jvp, value_and_grad, vjp
+from browsergpu.autograd.jacobians import hessian, jacfwd, jacrev
+from browsergpu.autograd.transforms import grad, jvp, linearize, value_and_grad, vjp
 from browsergpu.compat.numpy import protocols as _protocols  # noqa: F401
 from browsergpu.compat.numpy.fallback import HostFallbackWarning, set_fallback
 from browsergpu.compat.numpy.namespace import LEFT_TO_PYTHON as _LEFT_TO_PYTHON
@@ -211,6 +214,7 @@ __all__ = [
     "Transpose",
     "Tuning",
     "UnaryOp",
+    "VmapWarning",
     "WasmBackend",
     "WorkgroupSizes",
     "WorkgroupTuning",
@@ -313,6 +317,7 @@ __all__ = [
     "grad",
     "greater",
     "greater_equal",
+    "hessian",
     "hypot",
     "iinfo",
     "imag",
@@ -333,12 +338,15 @@ __all__ = [
     "isin",
     "isinf",
     "isnan",
+    "jacfwd",
+    "jacrev",
     "jit",
     "jvp",
     "kernel",
     "less",
     "less_equal",
     "linalg",
+    "linearize",
     "linspace",
     "load",
     "log",
@@ -437,6 +445,7 @@ __all__ = [
     "var",
     "vecdot",
     "vjp",
+    "vmap",
     "where",
     "zeros",
     "zeros_like",

@@ -147,6 +147,7 @@ REGISTERED = {
     ("namespace", ""),
     ("numpy_protocols", "compat.numpy.protocols"),
     ("array_gradients", "autograd.array_methods"),
+    ("batching", "autograd.batching.calls"),
     ("variable_operators", "autograd.operators"),
     ("device_array_operations", "api.executor"),
 }

@@ -25,7 +25,7 @@ from browsergpu.core import checks
 from browsergpu.core.above import ABOVE
 from browsergpu.core.checks import product
 from browsergpu.core.element_types import FLOAT32, INT32, INT64, UINT32, UINT64
-from browsergpu.core.errors import InvalidArgument, InvalidType, Unsupported
+from browsergpu.core.errors import InvalidArgument, InvalidType, NeedsExamples, Unsupported
 from browsergpu.core.shapes import Shape
 from browsergpu.core.turns import exclusive
 from browsergpu.device.device import Device
@@ -288,14 +288,20 @@ class Array(Value, Methods):
 
     @exclusive
     def __getitem__(self, key: Any) -> Array:
-        return keys.get(self, key)
+        try:
+            return keys.get(self, key)
+        except NeedsExamples:
+            return ABOVE.batching.part(self, key)  # type: ignore[no-any-return]
 
     @exclusive
     def __setitem__(self, key: Any, value: Any) -> None:
         if isinstance(value, Value) and value.is_tracked:
             ABOVE.variable_operators.assign(self, key, value)
         else:
-            become(self, keys.assigned(self, key, value))
+            try:
+                become(self, keys.assigned(self, key, value))
+            except NeedsExamples:
+                ABOVE.variable_operators.assign(self, key, value)
 
     @exclusive
     def astype(

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from functools import update_wrapper, wraps
+from itertools import chain
 from typing import Any
 
 from browsergpu.arrays.array import Array
+from browsergpu.arrays.autograd.batched import Frame, opened
 from browsergpu.arrays.autograd.families import TRACKED
 from browsergpu.arrays.autograd.grad_mode import enable_grad, is_grad_enabled, no_grad
 from browsergpu.arrays.autograd.nodes import (
@@ -22,10 +25,15 @@ from browsergpu.arrays.autograd.rules import kept_of, likes_of, results_of, unpa
 from browsergpu.arrays.autograd.variable import like_of, require
 from browsergpu.autograd import trees
 from browsergpu.autograd.backward import run_backward
+from browsergpu.autograd.batching.levels import base, frames_in, is_tracked, like_base, wrapped
 from browsergpu.autograd.transforms import identity
 from browsergpu.core.errors import InvalidArgument, InvalidType, NotDifferentiable
 from browsergpu.core.showing import Description, Shown, shown
 from browsergpu.functions.random import redraw
+
+
+def _kept(x: Any) -> _KeptArgument:
+    return _KeptArgument(kept_of(base(x)), frames_in(x))
 
 
 def _as_results(op: str, found: Any) -> tuple[Any, ...]:
@@ -99,7 +107,7 @@ class custom_vjp(Shown):
 
     def __call__(self, *args: Any) -> Any:
         """Call the function. The call is recorded if an argument requires a gradient."""
-        if not is_grad_enabled() or not any(type(x) in TRACKED for x in trees.leaves(list(args))):
+        if not is_grad_enabled() or not any(map(is_tracked, trees.leaves(list(args)))):
             return self.fun(*trees.map_tree(values, list(args)))
         name = getattr(self.fun, "__name__", "custom_vjp")
         if self._forward is None:
@@ -108,15 +116,19 @@ class custom_vjp(Shown):
             found, kept = self._forward(*trees.map_tree(values, list(args)))
         given = trees.leaves(list(args))
         operands = tuple(
-            [Operand("args", n, x.source, like_of(x))
-             for n, x in enumerate(given) if type(x) in TRACKED]
+            [Operand("args", n, base(x).source, like_of(base(x)))
+             for n, x in enumerate(given) if is_tracked(x)]
         )  # fmt: skip
-        saved = {"args": trees.map_tree(kept_of, list(args)), "kept": kept}
         results = _as_results(name, found)
-        node = AutogradNode(
-            name, self, operands, likes_of(results), saved, has_several=isinstance(found, tuple)
-        )
-        return results_of(node, found)
+        saved = {
+            "args": trees.map_tree(_kept, list(args)), "kept": kept,
+            "frames": [frames_in(x) for x in results], "has_several": isinstance(found, tuple),
+        }  # fmt: skip
+        own = [base(x) for x in results]
+        node = AutogradNode(name, self, operands, likes_of(own), saved, has_several=True)
+        made = [wrapped(x, frames) for x, frames in
+                zip(results_of(node, tuple(own)), saved["frames"], strict=True)]  # fmt: skip
+        return trees.unflatten(found, made)
 
     def gradients(
         self, node: AutogradNode, given: Sequence[Array | None], operands: Sequence[Operand]
@@ -125,11 +137,24 @@ class custom_vjp(Shown):
         assert self._forward
         assert self._backward
         assert node.saved
+        frames = node.saved["frames"]
+        with opened(chain(*frames, *[one.frames for one in trees.leaves(node.saved["args"])])):
+            return self._of_examples(node, given, operands, frames)
+
+    def _of_examples(
+        self, node: AutogradNode, given: Sequence[Array | None], operands: Sequence[Operand],
+        frames: Sequence[tuple[Frame, ...]],
+    ) -> list[Any]:  # fmt: skip
+        assert self._forward
+        assert self._backward
+        assert node.saved
         kept = node.saved["kept"]
+        args = trees.map_tree(_KeptArgument.unpacked, node.saved["args"])
         if is_grad_enabled():
             # The backward pass is recorded, so the saved arrays must be tracked.
-            _, kept = self._forward(*trees.map_tree(unpacked, node.saved["args"]))
-        found = self._backward(kept, tuple(given) if node.has_several else given[0])
+            _, kept = self._forward(*args)
+        g = [None if x is None else wrapped(x, own) for x, own in zip(given, frames, strict=True)]
+        found = self._backward(kept, tuple(g) if node.saved["has_several"] else g[0])
         by_argument = trees.leaves(list(found) if isinstance(found, tuple | list) else [found])
         expected = len(trees.leaves(node.saved["args"]))
         if len(by_argument) != expected:
@@ -140,7 +165,24 @@ class custom_vjp(Shown):
                 Description(shown),
                 f"a function that returns {expected} gradients, one for each argument",
             )
-        return [by_argument[one.at or 0] for one in operands]
+        of = trees.leaves(args)
+        return [
+            like_base(g, of[at]) if isinstance(g := by_argument[at], Array) else g
+            for one in operands for at in [one.at or 0]
+        ]  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class _KeptArgument:
+    """An argument to save, and the frames of ``vmap`` that it is batched in."""
+
+    value: Any
+    frames: tuple[Frame, ...]
+
+    def unpacked(self) -> Any:
+        """Return the argument. It is tracked if the backward pass is recorded."""
+        found = unpacked(self.value)
+        return wrapped(found, self.frames) if self.frames else found
 
 
 class _Recomputation:

@@ -9,12 +9,14 @@ from typing import Any
 import numpy as np
 
 from browsergpu.arrays.array import Array
+from browsergpu.arrays.autograd.batched import BATCHED, Batched
 from browsergpu.arrays.autograd.families import TRACKED
 from browsergpu.arrays.autograd.grad_mode import is_grad_enabled
 from browsergpu.arrays.autograd.nodes import Leaf
 from browsergpu.arrays.autograd.variable import Variable, plain, track, untrack
 from browsergpu.arrays.in_place import become
 from browsergpu.autograd import views
+from browsergpu.autograd.batching import calls
 from browsergpu.core.above import register, register_methods
 from browsergpu.core.element_types import is_same_kind
 from browsergpu.core.errors import InvalidArgument, InvalidType
@@ -64,6 +66,8 @@ def _comparison_method(name: str, function: Callable[..., Any]) -> Callable[...,
     def of_two(self: Array, other: Any) -> Any:
         found = compare(self, other)
         if found is NotImplemented:  # of None or a string, each element differs
+            if type(self) in BATCHED:
+                return creation.full(self.shape, name == "__ne__", device=self.device)
             return getattr(Array, name)(plain(self), other)
         return found
 
@@ -95,6 +99,8 @@ def rebind(x: Array, found: Array, op: str) -> Array:
     Raises InvalidArgument for a leaf that requires a gradient, unless under ``no_grad()``, and for
     another shape. Raises InvalidType for a dtype of a higher kind.
     """
+    if type(x) in BATCHED or type(found) in BATCHED:
+        return calls.rewrite(op, x, found)
     if found.dtype != x.dtype:
         if not is_same_kind(found.node.kind, x.node.kind):
             raise InvalidType(op, "other", found.dtype, f"an operand whose result is {x.dtype}")
@@ -180,5 +186,13 @@ def _methods() -> dict[str, Any]:
     return made
 
 
+def _batched_methods() -> dict[str, Any]:
+    """Return the operators, methods and properties of :class:`Batched`."""
+    made = _methods()
+    del made["ready"]
+    return made
+
+
 register_methods(Variable, _methods())
+register_methods(Batched, _batched_methods())
 register("variable_operators", sys.modules[__name__])

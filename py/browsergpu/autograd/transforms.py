@@ -17,6 +17,13 @@ from browsergpu.arrays.autograd.rules import differentiable, values
 from browsergpu.arrays.autograd.variable import require, source_of
 from browsergpu.autograd import trees
 from browsergpu.autograd.backward import run_backward, seed
+from browsergpu.autograd.batching.levels import (
+    base,
+    is_tracked,
+    open_frames,
+    physical,
+    wrapped,
+)
 from browsergpu.core.checks import integer
 from browsergpu.core.errors import InvalidArgument, InvalidType
 from browsergpu.core.showing import Description
@@ -37,7 +44,8 @@ class _TrackedInputs:
         self.tracked = [_input(x) if _is_float(x) else None for x in self.given]
         own = [x if y is None else y for x, y in zip(self.given, self.tracked, strict=True)]
         self.args: list[Any] = trees.unflatten(list(args), own)
-        self.sources = [x.source for x in self.tracked if x is not None]
+        self.sources = [base(x).source for x in self.tracked if x is not None]
+        self.frames = open_frames()
 
     def gradients(self, tree: Sequence[Any], found: Sequence[Array | None]) -> list[Any]:
         """Return gradients with the structure of the arguments.
@@ -45,8 +53,19 @@ class _TrackedInputs:
         They are zeros for inputs without influence, and None for inputs that are not floats.
         """
         remaining = iter(found)
-        own = [None if x is None else _or_zeros(next(remaining), x) for x in self.tracked]
+        own = [
+            None if x is None else _or_zeros(self._of_example(next(remaining)), x)
+            for x in self.tracked
+        ]
         return trees.unflatten(list(tree), own)  # type: ignore[no-any-return]
+
+    def _of_example(self, gradient: Array | None) -> Array | None:
+        return None if gradient is None else wrapped(gradient, self.frames)
+
+    def outputs(self, value: Any) -> list[Any]:
+        """Return the results of the function, with the axes of the examples."""
+        return [physical(x, self.frames) if isinstance(x, Array) else x
+                for x in trees.leaves(value)]  # fmt: skip
 
 
 def _is_float(x: Any) -> bool:
@@ -56,6 +75,11 @@ def _is_float(x: Any) -> bool:
 
 
 def _input(x: Any) -> Any:
+    frames = open_frames()
+    if frames:  # examples have gradients of their own, also for equal values
+        own = physical(x if isinstance(x, Array) else creation.asarray(x), frames)
+        made = identity(own) if type(own) in TRACKED else _leaf(own.__copy__(), "grad")
+        return wrapped(made, frames)
     if type(x) in TRACKED:
         return identity(x)
     return _leaf(x.__copy__() if isinstance(x, Array) else creation.asarray(x), "grad")
@@ -71,7 +95,8 @@ def _or_zeros(gradient: Array | None, like: Array) -> Array:
     return creation.zeros_like(like) if gradient is None else gradient
 
 
-def _argument_numbers(op: str, argnums: Any, count: int) -> tuple[int, ...]:
+def argument_numbers(op: str, argnums: Any, count: int) -> tuple[int, ...]:
+    """Return the chosen positions among ``count`` arguments."""
     given = argnums if isinstance(argnums, list | tuple) else (argnums,)
     found = [integer(op, "argnums", n, -count, count - 1) for n in given]
     if any(n >= count for n in found):
@@ -127,7 +152,7 @@ def _with_gradient(
 ) -> Callable[..., Any]:
     @wraps(fun)
     def call(*args: Any, **options: Any) -> Any:
-        chosen = _argument_numbers(op, argnums, len(args))
+        chosen = argument_numbers(op, argnums, len(args))
         grad_enabled = is_grad_enabled()
         with enable_grad():
             inputs = _TrackedInputs([args[n] for n in chosen])
@@ -146,7 +171,8 @@ def _with_gradient(
                     op, "fun", Description(shown), "a function that returns one real number"
                 )
             create_graph = grad_enabled and _depends_on_others(value, inputs)
-        gradients = _input_gradients(value, seed(op, value, None), inputs, create_graph)
+        root = physical(value, inputs.frames)
+        gradients = _input_gradients(root, creation.ones_like(root), inputs, create_graph)
         formed = inputs.gradients([args[n] for n in chosen], gradients)
         shown_value = value if create_graph else values(value)
         shown_aux = aux if create_graph else trees.map_tree(values, aux)
@@ -174,7 +200,7 @@ def _depends_on_others(value: Any, inputs: _TrackedInputs) -> bool:
 
     These are arrays of the user that require gradients, and inputs of an enclosing transform.
     """
-    roots = [x.source for x in trees.leaves(value) if type(x) in TRACKED]
+    roots = [base(x).source for x in trees.leaves(value) if is_tracked(x)]
     own = {source.node for source in inputs.sources}
     around = {node for _, nodes in DIFFERENTIATED.get() for node in nodes}
     return any(
@@ -250,21 +276,23 @@ def vjp(fun: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[[Any], tu
             value = fun(*inputs.args)
         create_graph = grad_enabled and _depends_on_others(value, inputs)
     outputs = trees.leaves(value)
+    own_outputs = inputs.outputs(value)
 
     def pullback(cotangent: Any) -> tuple[Any, ...]:
         given = trees.leaves(cotangent)
         if len(given) != len(outputs):
             expected = f"have {len(outputs)} arrays, as the value has"
             raise InvalidArgument("vjp", "cotangent", Description(f"{len(given)} arrays"), expected)
+        seeds = [physical(seed("vjp", x, g), inputs.frames) if isinstance(x, Array) else None
+                 for x, g in zip(outputs, given, strict=True)]  # fmt: skip
         roots = [
-            (x.source, seed("vjp", x, g))
-            for x, g in zip(outputs, given, strict=True)
-            if type(x) in TRACKED
+            (x.source, g)
+            for x, g in zip(own_outputs, seeds, strict=True)
+            if type(x) in TRACKED and g is not None
         ]
-        is_tracked = any(type(g) in TRACKED for g in given)
         found = run_backward(
             roots, inputs.sources, accumulate=False,
-            create_graph=create_graph or is_tracked, retain_graph=True,
+            create_graph=create_graph or any(map(is_tracked, seeds)), retain_graph=True,
         )  # fmt: skip
         return tuple(inputs.gradients(primals, found))
 
@@ -302,36 +330,89 @@ def jvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]
 
     Source: Townsend, "A new trick for calculating Jacobian vector products", 2017.
     """
+    value, product = _linearized("jvp", fun, primals, keep_graph=False)
+    return value, product(tangents)
+
+
+def linearize(fun: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..., Any]]:
+    """Return the value of ``fun`` and its Jacobian as a linear function.
+
+    Parameters
+    ----------
+    fun : callable
+        Takes the primals. It returns an array, or a dict, list or tuple of arrays.
+    *primals
+        Arrays, floats, and dicts, lists and tuples of these.
+
+    Returns
+    -------
+    value
+        The value of ``fun`` at the primals.
+    product : callable
+        Takes tangents with the structure of the primals. It returns the product of the Jacobian and
+        the tangents, as :func:`jvp`, and does not call ``fun`` again.
+
+    Raises
+    ------
+    NotDifferentiable
+        If ``fun`` reads a value that depends on the primals, as in :func:`value_and_grad`.
+
+    Examples
+    --------
+    >>> value, product = bg.linearize(bg.square, bg.asarray(3.0))
+    >>> product(bg.asarray(2.0)).item()
+    12.0
+    """
+    value, product = _linearized("linearize", fun, primals, keep_graph=True)
+    return value, lambda *tangents: product(tangents)
+
+
+def _linearized(
+    op: str, fun: Callable[..., Any], primals: Sequence[Any], *, keep_graph: bool
+) -> tuple[Any, Callable[[Sequence[Any]], Any]]:
+    """Return the value of a function, and a function from tangents to their product."""
     grad_enabled = is_grad_enabled()
     with enable_grad():
         inputs = _TrackedInputs(primals)
-        with differentiating("jvp", inputs.sources):
+        with differentiating(op, inputs.sources):
             value = fun(*inputs.args)
-        is_tracked = any(type(t) in TRACKED for t in trees.leaves(list(tangents)))
-        create_graph = grad_enabled and (is_tracked or _depends_on_others(value, inputs))
-        outputs = trees.leaves(value)
+        depends_on_others = grad_enabled and _depends_on_others(value, inputs)
+        outputs = inputs.outputs(value)
         duals: list[tuple[Array, Source]] = []
         for x in outputs:
             if type(x) in TRACKED:
-                duals.append((_leaf(creation.zeros_like(x), "jvp"), x.source))
+                duals.append((_leaf(creation.zeros_like(x), op), x.source))
         pulled = run_backward(
             [(source, dual) for dual, source in duals], inputs.sources,
             accumulate=False, create_graph=True, retain_graph=True,
         )  # fmt: skip
-    given = [t for t, x in zip(trees.leaves(list(tangents)), inputs.tracked, strict=True)
-             if x is not None]  # fmt: skip
-    roots = [
-        (x.source, seed("jvp", x, t))
-        for x, t in zip(pulled, given, strict=True)
-        if x is not None and type(x) in TRACKED
-    ]
     wanted = [dual.source for dual, _ in duals]
-    found = iter(run_backward(
-        roots, wanted, accumulate=False, create_graph=create_graph, retain_graph=create_graph
-    ))  # fmt: skip
-    made = [
-        _or_zeros(next(found) if type(x) in TRACKED else None, x)
-        if isinstance(x, Array) else None
-        for x in outputs
-    ]  # fmt: skip
-    return (value if create_graph else trees.map_tree(values, value)), trees.unflatten(value, made)
+    frames = inputs.frames
+
+    def product(tangents: Sequence[Any]) -> Any:
+        given = trees.leaves(list(tangents))
+        if len(given) != len(inputs.tracked):
+            told = Description(f"{len(given)} arrays")
+            expected = f"have {len(inputs.tracked)} arrays, as the primals have"
+            raise InvalidArgument(op, "tangents", told, expected)
+        seeds = [
+            physical(seed(op, x, t), frames)
+            for t, x in zip(given, inputs.tracked, strict=True) if x is not None
+        ]  # fmt: skip
+        roots = [
+            (x.source, t)
+            for x, t in zip(pulled, seeds, strict=True)
+            if x is not None and type(x) in TRACKED
+        ]
+        create_graph = grad_enabled and (depends_on_others or any(map(is_tracked, given)))
+        found = iter(run_backward(
+            roots, wanted, accumulate=False, create_graph=create_graph,
+            retain_graph=keep_graph or create_graph,
+        ))  # fmt: skip
+        made = []
+        for x in outputs:
+            own = next(found) if type(x) in TRACKED else None
+            made.append(wrapped(_or_zeros(own, x), frames) if isinstance(x, Array) else None)
+        return trees.unflatten(value, made)
+
+    return (value if depends_on_others else trees.map_tree(values, value)), product

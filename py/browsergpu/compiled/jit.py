@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from browsergpu.arrays.autograd.batched import FRAMES
 from browsergpu.arrays.autograd.grad_mode import is_grad_enabled
 from browsergpu.arrays.autograd.precision import is_autocast_enabled
 from browsergpu.arrays.context import current
@@ -120,7 +121,7 @@ class Jitted(Shown):
         return self._called(args, options)
 
     def _called(self, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
-        if self._is_plain or blocks.here() is not None:
+        if self._is_plain or blocks.here() is not None or FRAMES.get():
             return self._function(*args, **options)
         found = Signature(args, options, self._parameters, self._static, self._fixed)
         arrays = found.arrays

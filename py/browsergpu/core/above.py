@@ -19,6 +19,7 @@ class Above(Shown):
 
     __slots__ = (
         "array_gradients",
+        "batching",
         "device_array_operations",
         "namespace",
         "numpy_protocols",
@@ -31,6 +32,8 @@ class Above(Shown):
     numpy_protocols: Any
     #: ``autograd.array_methods``: ``backward()``, ``grad`` and the like.
     array_gradients: Any
+    #: ``autograd.batching.calls``: functions of batched arrays.
+    batching: Any
     #: ``autograd.operators``: in-place operators between arrays and variables.
     variable_operators: Any
     #: The class whose methods are the operators of a ``DeviceArray``.

@@ -105,6 +105,20 @@ class NotDifferentiable(BackendError, RuntimeError):
     """A gradient was requested that does not exist or is no longer kept."""
 
 
+class NeedsExamples(Exception):
+    """An operation without a batching rule got a batched array. ``vmap`` catches it.
+
+    Attributes
+    ----------
+    frame : Frame
+        The frame of the batched array.
+    """
+
+    def __init__(self, frame: Any) -> None:
+        super().__init__("an operation without a batching rule got an array of vmap")
+        self.frame = frame
+
+
 class OutOfMemory(BackendError, MemoryError):
     """The device has no room for the request, or no buffer can be that large.
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from typing import Any, TypeVar
 
 import numpy as np
 
 from browsergpu.arrays.apply import on_one_device
 from browsergpu.arrays.array import Array
+from browsergpu.arrays.autograd.batched import BATCHED
 from browsergpu.core import checks, shapes
+from browsergpu.core.above import ABOVE
 from browsergpu.core.element_types import FLOAT16, FLOAT32, ElementType
 from browsergpu.core.errors import InvalidArgument, InvalidType
 from browsergpu.core.turns import exclusive
@@ -92,6 +94,9 @@ def _floats(op: str, name: str, x: Any) -> Array:
 @exclusive
 def _computed(op: str, *operands: Array) -> Array:
     """Compute a function of shaders/lib/special/."""
+    if any(type(x) in BATCHED for x in operands):
+        found: Array = ABOVE.batching.of_elements(partial(_computed, op), operands)
+        return found
     several = on_one_device(op, *operands)
     kind = FLOAT32 if any(x.dtype != np.float16 for x in several) else FLOAT16
     cast = [x.astype(kind.numpy, copy=False) for x in several]

@@ -22,6 +22,9 @@ class _OfClass(dict[type, Any]):
 
 #: The classes of tracked arrays.
 TRACKED: set[type] = set()
+#: The classes of arrays whose calls public functions do not compute on the node: the tracked ones,
+#: and the batched ones of ``vmap``.
+INTERCEPTED: set[type] = set()
 #: All classes of arrays.
 ARRAYS: set[type] = set()
 #: For each class of a family, the class of its tracked arrays.
@@ -33,6 +36,7 @@ UNTRACKED_OF = _OfClass()
 def register_family(untracked: type, tracked: type) -> None:
     """Register two classes of arrays, for untracked and for tracked arrays."""
     TRACKED.add(tracked)
+    INTERCEPTED.add(tracked)
     for kind in (untracked, tracked):
         ARRAYS.add(kind)
         TRACKED_OF[kind] = tracked

@@ -33,7 +33,8 @@ from inspect import Parameter, signature
 from typing import Any, TypeVar
 
 from browsergpu.arrays.array import Array
-from browsergpu.arrays.autograd.families import TRACKED
+from browsergpu.arrays.autograd.batched import BATCHED
+from browsergpu.arrays.autograd.families import INTERCEPTED, TRACKED
 from browsergpu.arrays.autograd.grad_mode import is_grad_enabled
 from browsergpu.arrays.autograd.nodes import AutogradNode, Like, Operand, Saved, Source
 from browsergpu.arrays.autograd.reads import check_number
@@ -45,6 +46,7 @@ from browsergpu.arrays.autograd.variable import (
 )
 from browsergpu.arrays.value import NODE
 from browsergpu.arrays.views.aliases import Base, place_of, take_node
+from browsergpu.core.above import ABOVE
 from browsergpu.core.errors import NotDifferentiable
 from browsergpu.core.showing import Shown
 from browsergpu.core.turns import exclusive
@@ -66,6 +68,9 @@ class Rules(Shown):
         rules: dict[str, Rule], joint: tuple[Sequence[str], Rule] | None,
     ) -> None:  # fmt: skip
         self.name = name
+        self.key = _key(function)
+        #: The decorated function.
+        self.public: Callable[..., Any] = function
         self.signature = signature(function)
         self.parameters = tuple(self.signature.parameters)
         self.is_positional = all(
@@ -132,8 +137,8 @@ def differentiable(
     def decorate(function: F) -> F:
         own = Rules(function, function.__name__, rules, joint)
         RULES[_key(function)] = own.of
-
-        return wraps(function)(exclusive(_wrapper(function, own)))  # type: ignore[return-value]
+        own.public = wraps(function)(exclusive(_wrapper(function, own)))
+        return own.public  # type: ignore[return-value]
 
     return decorate
 
@@ -143,13 +148,13 @@ def _wrapper(function: Callable[..., Any], rules: Rules) -> Callable[..., Any]:
     if rules.is_positional and len(rules.parameters) == 1:
 
         def of_one(x: Any, /) -> Any:
-            return recorded(function, rules, (x,), {}) if type(x) in TRACKED else function(x)
+            return recorded(function, rules, (x,), {}) if type(x) in INTERCEPTED else function(x)
 
         return of_one
     if rules.is_positional and len(rules.parameters) == 2:
 
         def of_two(a: Any, b: Any, /) -> Any:
-            if type(a) in TRACKED or type(b) in TRACKED:
+            if type(a) in INTERCEPTED or type(b) in INTERCEPTED:
                 return recorded(function, rules, (a, b), {})
             return function(a, b)
 
@@ -158,10 +163,10 @@ def _wrapper(function: Callable[..., Any], rules: Rules) -> Callable[..., Any]:
     def call(*args: Any, **options: Any) -> Any:
         for x in args:
             kind = type(x)
-            if kind in TRACKED or (kind in _SEQUENCES and _holds(x)):
+            if kind in INTERCEPTED or (kind in _SEQUENCES and _holds(x)):
                 return recorded(function, rules, args, options)
         for x in options.values():
-            if type(x) in TRACKED:
+            if type(x) in INTERCEPTED:
                 return recorded(function, rules, args, options)
         return function(*args, **options)
 
@@ -171,17 +176,22 @@ def _wrapper(function: Callable[..., Any], rules: Rules) -> Callable[..., Any]:
 def constant(function: F) -> F:
     """Mark a function whose results have no gradient, such as integers, bools or signs."""
     RULES[_key(function)] = ()
+    own = _key(function), signature(function)
 
     @wraps(function)
     @exclusive
     def call(*args: Any, **options: Any) -> Any:
         for x in args:
             kind = type(x)
-            if kind in TRACKED or (kind in _SEQUENCES and _holds(x)):
+            if kind in INTERCEPTED or (kind in _SEQUENCES and _holds(x)):
+                if _have_batched(args, options):
+                    return ABOVE.batching.call(call, *own, args, options)
                 args = tuple([values(x) for x in args])
                 break
         for key, x in options.items():
-            if type(x) in TRACKED:
+            if type(x) in INTERCEPTED:
+                if _have_batched(args, options):
+                    return ABOVE.batching.call(call, *own, args, options)
                 options = options | {key: plain(x)}
         return function(*args, **options)
 
@@ -209,7 +219,16 @@ _SEQUENCES = (list, tuple)
 
 
 def _holds(items: Sequence[Any]) -> bool:
-    return any(type(x) in TRACKED or (type(x) in _SEQUENCES and _holds(x)) for x in items)
+    return any(type(x) in INTERCEPTED or (type(x) in _SEQUENCES and _holds(x)) for x in items)
+
+
+def _have_batched(args: Sequence[Any], options: dict[str, Any]) -> bool:
+    """Whether arguments contain arrays of ``vmap``."""
+    return _any_batched(args) or any(type(x) in BATCHED for x in options.values())
+
+
+def _any_batched(items: Sequence[Any]) -> bool:
+    return any(type(x) in BATCHED or (type(x) in _SEQUENCES and _any_batched(x)) for x in items)
 
 
 def values(x: Any) -> Any:
@@ -217,6 +236,8 @@ def values(x: Any) -> Any:
     kind = type(x)
     if kind in TRACKED:
         return plain(x)
+    if kind in BATCHED:
+        return ABOVE.batching.untracked(x)
     if kind in _SEQUENCES and _holds(x):
         return kind([values(one) for one in x])
     return x
@@ -226,6 +247,8 @@ def recorded(
     function: Callable[..., Any], rules: Rules, args: tuple[Any, ...], options: dict[str, Any]
 ) -> Any:
     """Call a function on untracked values of its arguments, and record the call."""
+    if _have_batched(args, options):
+        return ABOVE.batching.call(rules.public, rules.key, rules.signature, args, options)
     given = [values(x) for x in args]
     found = function(*given, **{key: values(x) for key, x in options.items()})
     if is_view(found):

@@ -17,6 +17,7 @@ from browsergpu.arrays.autograd.reads import check_read
 from browsergpu.arrays.context import device_of
 from browsergpu.arrays.lazy.node import Node
 from browsergpu.arrays.value import NODE
+from browsergpu.core.above import ABOVE
 from browsergpu.core.checks import product
 from browsergpu.core.errors import InvalidArgument, InvalidType, NotDifferentiable, Unsupported
 from browsergpu.core.shapes import Shape
@@ -122,7 +123,11 @@ for _name in (
 @exclusive
 def plain(x: Array, /) -> Array:
     """Return the untracked value of an array."""
-    found: Array = UNTRACKED_OF[type(x)](NODE.__get__(x), x.tracer)
+    try:
+        node = NODE.__get__(x)
+    except AttributeError:  # an array of vmap has none
+        return ABOVE.batching.untracked(x)  # type: ignore[no-any-return]
+    found: Array = UNTRACKED_OF[type(x)](node, x.tracer)
     return found
 
 

@@ -73,11 +73,11 @@ def _ravel(a: Array, order: str = "C") -> Array:
 
 def _is_fortran_order(op: str, a: Array, order: str) -> bool:
     """Return whether ``order`` is column-major. "K" and "A" are refused for views."""
-    if order == "F":
-        return True
+    if order in ("C", "F"):
+        return order == "F"
     node = NODE.__get__(a)
     is_packed = node.trace is not None or node.strides is None
-    if order != "C" and (order not in ("K", "A") or not is_packed):
+    if order not in ("K", "A") or not is_packed:
         expected = "'C' or 'F', or 'K' or 'A' for arrays that are not views"
         raise InvalidArgument(op, "order", order, expected)
     return False

@@ -13,6 +13,8 @@ from browsergpu.compat.numpy.coercion import Coercion, OnHostOnly
 from browsergpu.compat.numpy.docstrings import docstring
 from browsergpu.compat.numpy.fallback import on_host
 from browsergpu.compat.numpy.statistics import reductions
+from browsergpu.core.above import ABOVE
+from browsergpu.core.errors import NeedsExamples
 from browsergpu.core.turns import exclusive
 
 #: Functions that call functions of the user. They do not hold the lock during these calls.
@@ -63,18 +65,23 @@ def public_function(name: str, own: Callable[..., Any], theirs: Any) -> Callable
     of_axes = reductions.OF_AXES.get(theirs)
 
     def function(*args: Any, **options: Any) -> Any:
-        # Fast paths for the usual arguments, because each operation calls this.
-        if of_axes is not None and len(args) == 1 and _are_axes(args[0], options):
-            return of_axes(*args, **options)
-        if (not options or special.isdisjoint(options)) and coerced.are_ready(args):
-            return run(*args, **options)
-        while options and len(args) < len(places) and places[len(args)] in options:
-            args = (*args, options.pop(places[len(args)]))
         try:
-            args, options = coerced(args, options)
-        except OnHostOnly:
-            return on_host(f"np.{name}", theirs, args, options)
-        return run(*args, **options)
+            # Fast paths for the usual arguments, because each operation calls this.
+            if of_axes is not None and len(args) == 1 and _are_axes(args[0], options):
+                return of_axes(*args, **options)
+            if (not options or special.isdisjoint(options)) and coerced.are_ready(args):
+                return run(*args, **options)
+            while options and len(args) < len(places) and places[len(args)] in options:
+                args = (*args, options.pop(places[len(args)]))
+            try:
+                args, options = coerced(args, options)
+            except OnHostOnly:
+                return on_host(f"np.{name}", theirs, args, options)
+            return run(*args, **options)
+        except NeedsExamples as error:
+            if not ABOVE.batching.has_frame((*args, *options.values()), error.frame):
+                raise
+            return ABOVE.batching.by_example(function, error.frame, args, options)
 
     function.__name__ = function.__qualname__ = name.rpartition(".")[2]
     function.__module__ = own.__module__  # resolves the annotations

@@ -1,0 +1,1 @@
+"""``vmap``: functions of batched arrays."""
