@@ -117,11 +117,13 @@ fn store(z: u32, filters_before: u32, filter_index: u32, pixel: u32, pixels: u32
   for (var i = 0u; i < 4u; i++) {
     let at = pixel + i * (PIXELS / 4u);
     if (at < pixels) {
+      //#if AFTER
       if (AFTER != 0u) {
         y[base + at] = ended(sums[i], filters_before + filter_index, base + at);
-      } else {
-        y[base + at] = sums[i] + added;
+        continue;
       }
+      //#endif
+      y[base + at] = sums[i] + added;
     }
   }
 }

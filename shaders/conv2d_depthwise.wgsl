@@ -88,11 +88,13 @@ fn main(
   for (var j = 0u; j < 4u; j++) {
     if (p + j < params.out_h) {
       let at = y_base + j * params.out_w;
+      //#if AFTER
       if (AFTER != 0u) {
         y[at] = ended(sums[j], plane % params.all_filters, at);
-      } else {
-        y[at] = sums[j];
+        continue;
       }
+      //#endif
+      y[at] = sums[j];
     }
   }
 }

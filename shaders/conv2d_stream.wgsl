@@ -144,11 +144,13 @@ fn main(
   for (var j = 0u; j < 4u; j++) {
     if (inside[j] < pixels) {
       let at = y_base + inside[j];
+      //#if AFTER
       if (AFTER != 0u) {
         y[at] = ended(sum[j], w_base + filter_index, at);
-      } else {
-        y[at] = sum[j];
+        continue;
       }
+      //#endif
+      y[at] = sum[j];
     }
   }
 }

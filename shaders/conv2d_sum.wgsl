@@ -41,10 +41,12 @@ fn main(
     at += params.inner;
   }
   let filter_index = i / params.pixels % params.filters;
+  //#if AFTER
   if (AFTER != 0u) {
     y[i] = ended(sum, filter_index, i);
     return;
   }
+  //#endif
   if (params.added != 0u) {
     sum += bias[filter_index];
   }

@@ -183,15 +183,17 @@ fn main(
     if (filter_index < params.filters) {
       let row_of_y = (z * params.filters + filter_index) * params.out_h + out_row;
       let at = row_of_y * params.out_w + out_column;
+      //#if AFTER
       if (AFTER != 0u) {
         y[at] = ended(sum[i], filters_before + filter_index, at);
-      } else {
-        var added = 0.0;
-        if (params.added != 0u) {
-          added = bias[filters_before + filter_index];
-        }
-        y[at] = sum[i] + added;
+        continue;
       }
+      //#endif
+      var added = 0.0;
+      if (params.added != 0u) {
+        added = bias[filters_before + filter_index];
+      }
+      y[at] = sum[i] + added;
     }
   }
 }

@@ -4,6 +4,7 @@
 
 override AFTER: u32 = 0u; // whether there may be more than a bias
 
+//#if AFTER
 fn ended(sum: f32, filter_index: u32, at: u32) -> f32 {
   // bits: 1 a bias and 2 a scale for each filter, 4 the residual; from 8 on f, from 16 on last
   let added = params.added;
@@ -21,3 +22,4 @@ fn ended(sum: f32, filter_index: u32, at: u32) -> f32 {
   }
   return apply(value, added >> 16u);
 }
+//#endif

@@ -422,6 +422,9 @@ class Tracer(Shown):
     @property
     def optimized(self) -> Any:
         """The graph that the current task captures with deferred products, or None."""
+        graphs = self.device.graphs
+        if graphs is None or graphs.begun is None:  # every product asks
+            return None
         graph = self.captured
         return graph if graph is not None and graph.is_here and graph.optimize else None
 

@@ -6,7 +6,7 @@ from browsergpu.arrays.lazy.node import Node
 from browsergpu.arrays.lazy.products import Epilogue, Kernel
 from browsergpu.arrays.lazy.trace import Tracer
 from browsergpu.arrays.reduce import memory_view
-from browsergpu.core.element_types import FLOAT16, ElementType
+from browsergpu.core.element_types import FLOAT16
 from browsergpu.core.enums import Precision
 from browsergpu.tensors.device_array import Storage
 from browsergpu.tensors.matmul import MatmulPlan, multiply, planned
@@ -56,15 +56,26 @@ def multiplied(
         ``made``, or an equal product's result.
     """
     graph, kind = tracer.optimized, made.kind
+    assert kind.dtype is not None
+    dtype = kind.dtype
     if graph is None:
-        _launch(tracer, op, ready, kind, made.storage, bias, precision, Epilogue())
+        plan, left, right = ready
+        result = View(made.storage.buffer, plan.shape, dtype)
+        own = None if bias is None else memory_view(bias)
+        multiply(tracer.device, op, plan, left, right, result, own, precision=precision)
         return made
 
     def launch(target: Storage, epilogue: Epilogue) -> None:
         # It must not keep the result alive. The operands may have moved.
         left, right = memory_view(a), memory_view(b)
-        now = planned(op, left, right, flip_b=flip_b, factor=epilogue.factor)
-        _launch(tracer, op, now, kind, target, bias, precision, epilogue)
+        plan, left, right = planned(op, left, right, flip_b=flip_b, factor=epilogue.factor)
+        added = epilogue.bias if bias is None else bias
+        residual = epilogue.residual
+        multiply(
+            tracer.device, op, plan, left, right, View(target.buffer, plan.shape, dtype),
+            None if added is None else memory_view(added), epilogue.activation,
+            None if residual is None else memory_view(residual), precision,
+        )  # fmt: skip
 
     parts = _PARTS if bias is None else _BIASED_PARTS
     if precision is not Precision.HIGHEST:  # its kernels have no epilogue
@@ -75,24 +86,3 @@ def multiplied(
     operands = (a, b) if bias is None else (a, b, bias)
     kernel = Kernel(op, launch, axis, parts)
     return tracer.deferred(graph, made, kernel, operands, kind, flip_b, precision)
-
-
-def _launch(
-    tracer: Tracer,
-    op: str,
-    ready: Ready,
-    kind: ElementType,
-    target: Storage,
-    bias: Node | None,
-    precision: Precision,
-    epilogue: Epilogue,
-) -> None:
-    plan, left, right = ready
-    assert kind.dtype is not None
-    added = epilogue.bias if bias is None else bias
-    residual = epilogue.residual
-    multiply(
-        tracer.device, op, plan, left, right, View(target.buffer, plan.shape, kind.dtype),
-        None if added is None else memory_view(added), epilogue.activation,
-        None if residual is None else memory_view(residual), precision,
-    )  # fmt: skip
