@@ -114,6 +114,14 @@ class Device(Shown):
         The device's limits, by WebGPU's names.
     """
 
+    #: The kind of device, as ``x.device.type`` in PyTorch.
+    type = "webgpu"
+
+    @property
+    def index(self) -> int:
+        """The number of the GPU."""
+        return self.adapter.index
+
     def __init__(
         self,
         adapter: AdapterInfo,

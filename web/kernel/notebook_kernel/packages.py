@@ -15,6 +15,9 @@ from pyodide.code import find_imports
 
 from . import tracebacks
 
+#: Packages that the page has not, whose names browsergpu has.
+_SKINS = ("torch",)
+
 
 class SitePackages(MetaPathFinder):
     """Finder for modules of packages that are not loaded yet, for imports in the user's code."""
@@ -45,6 +48,10 @@ class SitePackages(MetaPathFinder):
         if "." in name or name in sys.stdlib_module_names or not _user_asks():
             return None
         package = self._packages.get(name)
+        if package is None and name in _SKINS:
+            raise ModuleNotFoundError(
+                f"No module named {name!r}. Use: import browsergpu.{name} as {name}", name=name
+            )
         if package is None:
             raise ModuleNotFoundError(
                 f"No module named {name!r}. The site does not have it; if it is on PyPI as a "

@@ -1,0 +1,194 @@
+"""Gradients, as ``torch.autograd``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from browsergpu.arrays.autograd.grad_mode import enable_grad, is_grad_enabled, no_grad
+from browsergpu.arrays.autograd.variable import source_of
+from browsergpu.autograd.backward import run_backward, seed
+from browsergpu.autograd.custom import custom_vjp
+from browsergpu.core.errors import InvalidArgument, NotDifferentiable
+from browsergpu.core.showing import Shown
+from browsergpu.functions import creation
+from browsergpu.torch.tensors.public import returning_tensors
+from browsergpu.torch.tensors.tensor import as_tensors
+
+
+class set_grad_enabled(no_grad):
+    """Enable or disable gradients, in a ``with`` block."""
+
+    def __new__(cls, mode: bool) -> Any:
+        """Return ``enable_grad()`` or ``no_grad()``."""
+        return enable_grad() if mode else no_grad()
+
+
+def inference_mode(mode: Any = True) -> Any:
+    """Disable gradients, in a ``with`` block or for a function."""
+    if callable(mode):
+        return no_grad()(mode)
+    return no_grad() if mode else enable_grad()
+
+
+def _several(x: Any) -> list[Any]:
+    return list(x) if isinstance(x, list | tuple) else [x]
+
+
+@returning_tensors
+def grad(
+    outputs: Any, inputs: Any, grad_outputs: Any = None, retain_graph: Any = None,
+    create_graph: bool = False, allow_unused: Any = None, is_grads_batched: bool = False,
+    materialize_grads: bool = False, only_inputs: bool = True,
+) -> Any:  # fmt: skip
+    """Return the gradients of outputs with respect to inputs."""
+    if is_grads_batched:
+        raise InvalidArgument("grad", "is_grads_batched", is_grads_batched, "False")
+    del only_inputs
+    roots, targets = _several(outputs), _several(inputs)
+    given = [None] * len(roots) if grad_outputs is None else _several(grad_outputs)
+    for x in targets:
+        if source_of(x) is None:
+            raise NotDifferentiable("grad", "one of the inputs does not require a gradient.")
+    found = run_backward(
+        [(x.source, seed("grad", x, g)) for x, g in zip(roots, given, strict=True)
+         if source_of(x) is not None],
+        [x.source for x in targets], accumulate=False, create_graph=create_graph,
+        retain_graph=create_graph if retain_graph is None else retain_graph,
+    )  # fmt: skip
+    if materialize_grads:
+        found = [
+            creation.zeros_like(x) if g is None else g for x, g in zip(targets, found, strict=True)
+        ]
+    elif not allow_unused and any(g is None for g in found):
+        raise NotDifferentiable("grad", "an input was not used. Pass allow_unused=True.")
+    return tuple(found)
+
+
+def backward(
+    tensors: Any, grad_tensors: Any = None, retain_graph: Any = None, create_graph: bool = False
+) -> None:
+    """Add the gradients of tensors to the ``grad`` of leaves."""
+    roots = _several(tensors)
+    given = [None] * len(roots) if grad_tensors is None else _several(grad_tensors)
+    run_backward(
+        [(x.source, seed("backward", x, g)) for x, g in zip(roots, given, strict=True)], (),
+        accumulate=True, create_graph=create_graph,
+        retain_graph=bool(retain_graph) or create_graph,
+    )  # fmt: skip
+
+
+class Context(Shown):
+    """What the forward pass of a Function keeps for the backward pass."""
+
+    def __init__(self) -> None:
+        self._saved: tuple[Any, ...] = ()
+        self.needs_input_grad: tuple[bool, ...] = ()
+
+    def save_for_backward(self, *tensors: Any) -> None:
+        """Keep tensors for ``saved_tensors``."""
+        self._saved = tensors
+
+    @property
+    def saved_tensors(self) -> tuple[Any, ...]:
+        """The tensors that were kept."""
+        return self._saved
+
+    def mark_non_differentiable(self, *tensors: Any) -> None:
+        """Say that results have no gradient. ``backward`` gets zeros for them."""
+
+    def mark_dirty(self, *tensors: Any) -> None:
+        """Say that arguments were changed in place, which is noticed anyway."""
+
+    def set_materialize_grads(self, value: bool) -> None:
+        """Say whether missing gradients are zeros, which they always are."""
+        if not value:
+            raise InvalidArgument("set_materialize_grads", "value", value, "True")
+
+
+class Function(Shown):
+    """A function with a gradient of your own: ``forward(ctx, ...)`` and ``backward(ctx, g)``."""
+
+    @classmethod
+    def apply(cls, *args: Any) -> Any:
+        """Call the function."""
+        needs = tuple([source_of(x) is not None for x in args])
+        own: Any = cls
+
+        def run(*given: Any) -> tuple[Any, Context]:
+            ctx = Context()
+            ctx.needs_input_grad = needs
+            given = tuple(as_tensors(x) for x in given)
+            with no_grad():
+                if "setup_context" in vars(own):
+                    found = own.forward(*given)
+                    own.setup_context(ctx, given, found)
+                else:
+                    found = own.forward(ctx, *given)
+            return found, ctx
+
+        if not is_grad_enabled() or not any(needs):
+            return as_tensors(run(*args)[0], args)
+        function = custom_vjp(lambda *given: run(*given)[0])
+
+        def backward(ctx: Context, g: Any) -> Any:
+            gradients = g if isinstance(g, tuple) else (g,)
+            found = own.backward(ctx, *as_tensors(tuple(gradients)))
+            return found if isinstance(found, tuple) else (found,)
+
+        function.defvjp(run, backward)
+        return as_tensors(function(*args), args)
+
+
+def _jacobian(func: Any, inputs: Any, create_graph: bool = False, **_: Any) -> Any:
+    """Return the Jacobian of a function, a tensor or a tuple of tensors."""
+    given = _several(inputs)
+    own = [x.detach().requires_grad_() for x in given]
+    value = func(*own)
+    rows = []
+    flat = value.reshape(-1)
+    for at in range(flat.shape[0]):
+        rows.append(grad(flat[at], own, retain_graph=True, create_graph=create_graph,
+                         materialize_grads=True))  # fmt: skip
+    from browsergpu.torch.tensors.shapes import stack
+
+    found = tuple([
+        stack([row[n] for row in rows]).reshape(*value.shape, *x.shape) for n, x in enumerate(own)
+    ])  # fmt: skip
+    return found if isinstance(inputs, list | tuple) else found[0]
+
+
+class functional(Shown):
+    """``torch.autograd.functional``."""
+
+    jacobian = staticmethod(_jacobian)
+
+    @staticmethod
+    def hessian(func: Any, inputs: Any, **_: Any) -> Any:
+        """Return the matrix of second derivatives of a function of one tensor."""
+
+        def gradient(x: Any) -> Any:
+            return grad(func(x), [x], create_graph=True)[0]
+
+        return _jacobian(gradient, inputs)
+
+
+Variable = returning_tensors(
+    lambda data, requires_grad=False: data.requires_grad_() if requires_grad else data
+)
+
+
+class set_detect_anomaly(Shown):
+    """Accept PyTorch's setting. Errors here name the user's line anyway."""
+
+    def __init__(self, mode: bool = True, check_nan: bool = True) -> None:
+        del mode, check_nan
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+
+detect_anomaly = set_detect_anomaly
+__all__ = ["Function", "Variable", "backward", "detect_anomaly", "functional", "grad"]

@@ -1,0 +1,99 @@
+"""Transforms of functions, as ``torch.func``."""
+
+from __future__ import annotations
+
+from functools import wraps
+from typing import Any
+
+from browsergpu.autograd import transforms
+from browsergpu.core.above import ABOVE
+from browsergpu.torch.tensors.tensor import as_tensors
+
+
+def _of_tensors(function: Any) -> Any:
+    """Return a function whose results are tensors."""
+
+    @wraps(function)
+    def call(*args: Any, **options: Any) -> Any:
+        return as_tensors(function(*args, **options), args)
+
+    return call
+
+
+def grad(func: Any, argnums: Any = 0, has_aux: bool = False) -> Any:
+    """Return a function that computes the gradient."""
+    return _of_tensors(transforms.grad(func, argnums, has_aux=has_aux))
+
+
+def grad_and_value(func: Any, argnums: Any = 0, has_aux: bool = False) -> Any:
+    """Return a function that computes the gradient and the value."""
+    both = transforms.value_and_grad(func, argnums, has_aux=has_aux)
+    return _of_tensors(lambda *args, **options: both(*args, **options)[::-1])
+
+
+def value_and_grad(func: Any, argnums: Any = 0, has_aux: bool = False) -> Any:
+    """Return a function that computes the value and the gradient."""
+    return _of_tensors(transforms.value_and_grad(func, argnums, has_aux=has_aux))
+
+
+def vjp(func: Any, *primals: Any) -> Any:
+    """Return the value, and a function of its cotangent."""
+    value, pullback = transforms.vjp(func, *primals)
+    return as_tensors(value, primals), _of_tensors(pullback)
+
+
+def jvp(func: Any, primals: Any, tangents: Any) -> Any:
+    """Return the value, and the product of the Jacobian and the tangents."""
+    return as_tensors(transforms.jvp(func, primals, tangents))
+
+
+def vmap(func: Any, in_dims: Any = 0, out_dims: Any = 0, **options: Any) -> Any:
+    """Return a function of tensors with one axis more."""
+    own = ABOVE.namespace.vmap
+    options.pop("randomness", None)
+    return _of_tensors(own(func, in_dims, out_dims, **options))
+
+
+def functional_call(module: Any, parameter_and_buffer_dicts: Any, args: Any = (),
+                    kwargs: Any = None) -> Any:  # fmt: skip
+    """Call a module with other parameters and buffers."""
+    given: dict[str, Any] = {}
+    several = isinstance(parameter_and_buffer_dicts, list | tuple)
+    for one in parameter_and_buffer_dicts if several else [parameter_and_buffer_dicts]:
+        given.update(one)
+    kept = []
+    try:
+        for name, value in given.items():
+            where, _, own = name.rpartition(".")
+            held = module.get_submodule(where)
+            place = held._parameters if own in held._parameters else held._buffers
+            kept.append((place, own, place[own]))
+            place[own] = value
+        args = args if isinstance(args, tuple) else (args,)
+        return module(*args, **(kwargs or {}))
+    finally:
+        for place, own, value in kept:
+            place[own] = value
+
+
+def jacrev(func: Any, argnums: int = 0) -> Any:
+    """Return a function that computes the Jacobian."""
+    from browsergpu.torch.autograd import functional
+
+    def call(*args: Any) -> Any:
+        def of_one(x: Any) -> Any:
+            own = list(args)
+            own[argnums] = x
+            return func(*own)
+
+        return functional.jacobian(of_one, args[argnums])
+
+    return call
+
+
+jacfwd = jacrev
+
+
+def hessian(func: Any, argnums: int = 0) -> Any:
+    """Return a function that computes the second derivatives."""
+    return jacrev(grad(func, argnums), argnums)

@@ -1,0 +1,59 @@
+"""``install()``: the name ``torch`` for other people's programs."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
+
+from browsergpu.core.errors import Unsupported
+from browsergpu.torch import backends
+from browsergpu.torch.absent import ABSENT, module
+
+_HERE = __package__
+#: The modules under ``torch``.
+_MODULES = (
+    "", "accelerator", "amp", "autograd", "backends", "cuda", "cuda.amp", "distributions", "fft",
+    "func", "linalg", "nn", "nn.functional", "nn.init", "nn.modules", "nn.parameter", "nn.utils",
+    "nn.utils.rnn", "optim", "optim.lr_scheduler", "special", "utils", "utils.checkpoint",
+    "utils.data", "utils.data.dataloader", "utils.data.dataset", "utils.data.sampler",
+)  # fmt: skip
+#: Modules that are other modules here.
+_SAME = {
+    "cuda.amp": "amp", "nn.modules": "nn", "nn.parameter": "nn.module",
+    "utils.data.dataloader": "utils.data", "utils.data.dataset": "utils.data",
+    "utils.data.sampler": "utils.data",
+}  # fmt: skip
+
+
+def install() -> None:
+    """Put this package under the name ``torch``, for programs that import it.
+
+    Raises
+    ------
+    Unsupported
+        If PyTorch is installed, or has been imported.
+
+    Examples
+    --------
+    >>> import browsergpu.torch
+    >>> browsergpu.torch.install()
+    >>> from torch import nn
+    >>> nn.Linear(2, 3)
+    Linear(in_features=2, out_features=3, bias=True)
+    """
+    own = sys.modules[_HERE]
+    if sys.modules.get("torch") is own:
+        return
+    if "torch" in sys.modules or find_spec("torch") is not None:
+        message = "PyTorch is installed here. Use import browsergpu.torch as torch."
+        raise Unsupported("install", message)
+    for name in _MODULES:
+        there = ".".join(filter(None, (_HERE, _SAME.get(name, name))))
+        sys.modules[".".join(filter(None, ("torch", name)))] = import_module(there)
+    for name in ("cudnn", "cuda", "mps"):
+        settings: Any = getattr(backends, name)
+        sys.modules[f"torch.backends.{name}"] = settings
+    for name in ABSENT:
+        sys.modules[f"torch.{name}"] = module(name)

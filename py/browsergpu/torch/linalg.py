@@ -1,0 +1,82 @@
+"""Linear algebra, as ``torch.linalg``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from browsergpu import linalg as _own
+from browsergpu.core.errors import UnknownName
+from browsergpu.functions import manipulation
+from browsergpu.functions.linalg import decompositions, linear, norms
+from browsergpu.torch.tensors.products import cross, matrix_power
+from browsergpu.torch.tensors.public import returning_tensors
+from browsergpu.torch.tensors.reductions import axes
+
+for _name in ("det", "slogdet", "inv", "solve", "eigh", "eigvalsh", "eig", "eigvals", "svdvals",
+              "cond", "matrix_rank", "pinv", "multi_dot", "lstsq"):  # fmt: skip
+    globals()[_name] = returning_tensors(getattr(_own, _name))
+
+__all__ = ["cross", "matrix_power"]
+
+
+@returning_tensors
+def cholesky(A: Any, *, upper: bool = False) -> Any:
+    """Return the Cholesky factor."""
+    return decompositions.cholesky(A, upper=upper)
+
+
+@returning_tensors
+def qr(A: Any, mode: str = "reduced") -> Any:
+    """Return an orthogonal and a triangular factor."""
+    return decompositions.qr(A, mode=mode)
+
+
+@returning_tensors
+def svd(A: Any, full_matrices: bool = True) -> Any:
+    """Return the singular value decomposition U, S, Vh."""
+    return decompositions.svd(A, full_matrices=full_matrices)
+
+
+@returning_tensors
+def vector_norm(
+    x: Any, ord: float = 2, dim: Any = None, keepdim: bool = False, *, dtype: Any = None
+) -> Any:
+    """Return the norm of vectors."""
+    x = x if dtype is None else x.to(dtype)
+    return norms.vector_norm(x, axis=axes(dim), keepdims=keepdim, ord=ord)
+
+
+@returning_tensors
+def matrix_norm(A: Any, ord: Any = "fro", dim: Any = (-2, -1), keepdim: bool = False) -> Any:
+    """Return the norm of matrices."""
+    own = manipulation.moveaxis(A, dim, (-2, -1))
+    found = norms.matrix_norm(own, ord=ord, keepdims=keepdim)
+    return manipulation.moveaxis(found, (-2, -1), dim) if keepdim else found
+
+
+def norm(A: Any, ord: Any = None, dim: Any = None, keepdim: bool = False) -> Any:
+    """Return the norm of vectors or matrices."""
+    is_matrix = isinstance(dim, tuple | list) and len(dim) == 2
+    if is_matrix and ord is not None:
+        return globals()["matrix_norm"](A, ord, dim, keepdim)
+    if ord is not None and dim is None and A.ndim == 2:
+        return globals()["matrix_norm"](A, ord, (-2, -1), keepdim)
+    return globals()["vector_norm"](A, 2 if ord is None else ord, dim, keepdim)
+
+
+@returning_tensors
+def vecdot(x: Any, y: Any, *, dim: int = -1) -> Any:
+    """Return the products of vectors."""
+    return linear.vecdot(x, y, axis=dim)
+
+
+@returning_tensors
+def diagonal(A: Any, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Any:
+    """Return the diagonals of matrices."""
+    return linear.diagonal(manipulation.moveaxis(A, (dim1, dim2), (-2, -1)), offset=offset)
+
+
+def __getattr__(name: str) -> Any:
+    if name.startswith("_"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    raise UnknownName(f"torch.linalg.{name}", "it is not available.")

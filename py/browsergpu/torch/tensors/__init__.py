@@ -1,0 +1,1 @@
+"""The class of tensors, and PyTorch's functions of them."""

@@ -1,0 +1,166 @@
+"""Methods that change the tensor, with a final underscore."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from browsergpu.arrays.array import Array
+from browsergpu.functions import data_types
+from browsergpu.torch.tensors import pointwise, products, reductions, sorting  # noqa: F401
+from browsergpu.torch.tensors.indexing import in_place
+from browsergpu.torch.tensors.public import FUNCTIONS, add_method
+from browsergpu.torch.tensors.randoms import rng_of
+
+for _name in [
+    "abs",
+    "add",
+    "sub",
+    "subtract",
+    "mul",
+    "multiply",
+    "div",
+    "divide",
+    "pow",
+    "remainder",
+    "floor_divide",
+    "fmod",
+    "neg",
+    "exp",
+    "exp2",
+    "expm1",
+    "log",
+    "log2",
+    "log10",
+    "log1p",
+    "sqrt",
+    "rsqrt",
+    "square",
+    "reciprocal",
+    "sigmoid",
+    "tanh",
+    "relu",
+    "sin",
+    "cos",
+    "tan",
+    "asin",
+    "acos",
+    "atan",
+    "sinh",
+    "cosh",
+    "floor",
+    "ceil",
+    "round",
+    "trunc",
+    "frac",
+    "sign",
+    "clamp",
+    "clip",
+    "clamp_min",
+    "clamp_max",
+    "lerp",
+    "addcmul",
+    "addcdiv",
+    "nan_to_num",
+    "erf",
+    "erfinv",
+    "logit",
+    "maximum",
+    "minimum",
+    "eq",
+    "ne",
+    "lt",
+    "le",
+    "gt",
+    "ge",
+    "logical_and",
+    "logical_or",
+    "logical_not",
+    "bitwise_and",
+    "bitwise_or",
+    "bitwise_xor",
+    "cumsum",
+    "cumprod",
+    "tril",
+    "triu",
+    "renorm",
+]:
+    if _name in FUNCTIONS:
+        in_place(f"{_name}_", FUNCTIONS[_name])
+
+
+def fill_(self: Any, value: Any) -> Any:
+    """Assign a number to all elements."""
+    self[...] = value
+    return self
+
+
+def zero_(self: Any) -> Any:
+    """Assign 0 to all elements."""
+    self[...] = 0
+    return self
+
+
+def copy_(self: Any, src: Any, non_blocking: bool = False) -> Any:
+    """Assign the elements of another tensor."""
+    del non_blocking
+    if isinstance(src, Array) and src.dtype != self.dtype:
+        src = data_types.astype(src, self.dtype)
+    self[...] = src
+    return self
+
+
+def fill_diagonal_(self: Any, fill_value: Any, wrap: bool = False) -> Any:
+    """Assign a number to the diagonal of a matrix."""
+    from browsergpu.core.above import ABOVE
+
+    ABOVE.namespace.fill_diagonal(self, fill_value, wrap)
+    return self
+
+
+def _filled(name: str, draw: Any) -> None:
+    def method(self: Any, *args: Any, generator: Any = None, **options: Any) -> Any:
+        found = draw(rng_of(generator), tuple(self.shape), *args, **options)
+        self[...] = data_types.astype(found, self.dtype)
+        return self
+
+    method.__name__ = name
+    method.__doc__ = f"Fill the tensor with random numbers, as PyTorch's ``{name}``."
+    add_method(name, method)
+
+
+_filled("normal_", lambda rng, size, mean=0, std=1: rng.standard_normal(size) * std + mean)
+_filled("uniform_", lambda rng, size, a=0, b=1, **of: _between(rng, size, **{"a": a, "b": b, **of}))
+_filled("exponential_", lambda rng, size, lambd=1: rng.standard_exponential(size) / lambd)
+_filled("bernoulli_", lambda rng, size, p=0.5: rng.random(size) < p)
+_filled(
+    "random_",
+    lambda rng, size, low=None, high=None: rng.integers(
+        *((low, high) if high is not None else (0, 2**24 if low is None else low)), size
+    ),
+)
+
+
+def _between(rng: Any, size: Any, a: float, b: float, **also: float) -> Any:
+    low, high = also.get("from", a), also.get("to", b)
+    return rng.random(size) * (high - low) + low
+
+
+def _transposed(self: Any, name: str, *args: Any) -> Any:
+    from browsergpu.arrays.value import NODE
+    from browsergpu.arrays.views.aliases import take_node
+
+    found = getattr(self, name)(*args)
+    take_node(self, NODE.__get__(found))
+    return self
+
+
+for _name in ("squeeze", "unsqueeze", "t", "transpose"):
+
+    def _shaped(self: Any, *args: Any, _of: str = _name) -> Any:
+        return _transposed(self, _of, *args)
+
+    _shaped.__doc__ = f"Apply ``{_name}`` to the tensor itself."
+    add_method(f"{_name}_", _shaped)
+
+for _method in (fill_, zero_, copy_, fill_diagonal_):
+    add_method(_method.__name__, _method)

@@ -1,0 +1,263 @@
+"""Indexing, gathering and scattering."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from browsergpu.arrays.array import Array
+from browsergpu.arrays.autograd.variable import Variable
+from browsergpu.arrays.in_place import become
+from browsergpu.arrays.value import NODE
+from browsergpu.autograd.operators import rebind
+from browsergpu.core.above import ABOVE
+from browsergpu.core.element_types import is_same_kind
+from browsergpu.core.errors import InvalidArgument, InvalidType
+from browsergpu.functions import data_types, elementwise, manipulation, parts
+from browsergpu.functions.ordering import sorting
+from browsergpu.torch.tensors.public import add_method, public
+from browsergpu.torch.tensors.tensor import Tensor, TrackedTensor, as_tensors
+
+_WHOLE = slice(None)
+
+
+def _is_indices(item: Any) -> bool:
+    return isinstance(item, list) or (isinstance(item, Array) and bool(item.shape))
+
+
+def _parts(self: Any, key: Any) -> tuple[Any, Any]:
+    """Return a view and a key of it. Integers beside index tensors select before them."""
+    rank = len(NODE.__get__(self).shape)
+    if type(key) is int:
+        return self, ((key, Ellipsis) if rank == 1 else key)
+    if type(key) is not tuple:
+        return self, key
+    integers = sum(type(one) is int for one in key)
+    if integers and integers == len(key) == rank:
+        return self, (*key, Ellipsis)  # a view, where NumPy copies a single element
+    if not integers or not any(_is_indices(one) for one in key):
+        return self, key
+    first = tuple([
+        one if type(one) is int else Ellipsis if one is Ellipsis else _WHOLE
+        for one in key if one is not None and not _is_mask(one)
+    ])  # fmt: skip
+    if any(_is_mask(one) for one in key):
+        return self, key
+    return self[first], tuple([one for one in key if type(one) is not int])
+
+
+def _is_mask(item: Any) -> bool:
+    return isinstance(item, Array) and item.dtype.kind == "b" and len(item.shape) > 1
+
+
+def _indexed(owner: type, base: Any) -> None:
+    get, put = base.__getitem__, base.__setitem__
+
+    def getitem(self: Any, key: Any) -> Any:
+        kind = type(key)
+        if kind is int or kind is tuple:
+            own, key = _parts(self, key)
+            if own is not self:
+                return own[key]
+        found = get(self, key)
+        if type(found) is not Tensor and type(found) is not TrackedTensor:
+            found = as_tensors(found, (self,))
+        return found
+
+    def setitem(self: Any, key: Any, value: Any) -> None:
+        if type(key) is tuple:
+            own, key = _parts(self, key)
+            if own is not self:
+                own[key] = value
+                return
+        put(self, key, value)
+
+    setattr(owner, "__getitem__", getitem)  # noqa: B010 - for the checker
+    setattr(owner, "__setitem__", setitem)  # noqa: B010
+
+
+_indexed(Tensor, Array)
+_indexed(TrackedTensor, Variable)
+
+
+def _cut(input: Any, index: Any, dim: int) -> Any:
+    """Return the part of a tensor whose other axes are as long as those of the indices."""
+    at = dim % max(len(input.shape), 1)
+    if len(index.shape) != len(input.shape):
+        raise InvalidArgument("gather", "index", index, f"have {len(input.shape)} axes")
+    key = tuple([_WHOLE if n == at else slice(0, one) for n, one in enumerate(index.shape)])
+    return input[key]
+
+
+@public()
+def gather(input: Any, dim: int, index: Any, *, sparse_grad: bool = False) -> Any:
+    """Return the elements at indices along an axis."""
+    if sparse_grad:
+        raise InvalidArgument("gather", "sparse_grad", sparse_grad, "False")
+    return sorting.take_along_axis(_cut(input, index, dim), index, axis=dim)
+
+
+@public()
+def take_along_dim(input: Any, indices: Any, dim: Any = None) -> Any:
+    """Return the elements at indices along an axis, or of the flattened tensor."""
+    if dim is None:
+        return manipulation.take(manipulation.reshape(input, (-1,)), indices)
+    return sorting.take_along_axis(input, indices, axis=dim)
+
+
+@public()
+def index_select(input: Any, dim: int, index: Any) -> Any:
+    """Return the parts at indices of an axis."""
+    return manipulation.take(input, index, axis=dim)
+
+
+@public()
+def take(input: Any, index: Any) -> Any:
+    """Return the elements at indices of the flattened tensor."""
+    return manipulation.take(manipulation.reshape(input, (-1,)), index)
+
+
+@public()
+def masked_select(input: Any, mask: Any) -> Any:
+    """Return the elements where a mask is true. Waits for the GPU."""
+    own, where = manipulation.broadcast_arrays(input, mask)
+    return parts.part(own, where)
+
+
+@public(function=True, out=False)
+def masked_fill(input: Any, mask: Any, value: Any) -> Any:
+    """Replace elements where a mask is true."""
+    if isinstance(value, Array) and value.dtype != input.dtype:
+        value = data_types.astype(value, input.dtype)
+    return elementwise.where(mask, value, input)
+
+
+@public(out=False)
+def masked_scatter(input: Any, mask: Any, source: Any) -> Any:
+    """Replace elements where a mask is true by those of a source in order."""
+    mask = manipulation.broadcast_to(mask, input.shape)
+    flat = manipulation.reshape(data_types.astype(mask, "int64"), (-1,))
+    place = manipulation.reshape(sorting.cumulative_sum(flat) - 1, input.shape)
+    return elementwise.where(mask, manipulation.take(source.reshape(-1), place.clip(0)), input)
+
+
+def _grid(index: Any, dim: int) -> tuple[Any, ...]:
+    """Return a key for ``x[i, index, k]``, for all i and k."""
+    rank = len(index.shape)
+    key = []
+    for n in range(rank):
+        if n == dim % rank:
+            key.append(index)
+        else:
+            shape = [1] * rank
+            shape[n] = index.shape[n]
+            steps = ABOVE.namespace.arange(index.shape[n], device=index.device)
+            key.append(manipulation.reshape(steps, shape))
+    return tuple(manipulation.broadcast_arrays(*key)) if rank else (index,)
+
+
+def _source(input: Any, index: Any, src: Any) -> Any:
+    if isinstance(src, Array):
+        own = src[tuple([slice(0, one) for one in index.shape])]
+        return data_types.astype(own, input.dtype, copy=False)
+    return ABOVE.namespace.full(tuple(index.shape), src, dtype=input.dtype, device=input.device)
+
+
+def _added(input: Any, key: Any, value: Any) -> Any:
+    if input.dtype.kind in "fc":
+        return parts.added_at(input, key, value)
+    wide = data_types.astype(input, "float32")
+    found = parts.added_at(wide, key, data_types.astype(value, "float32"))
+    return data_types.astype(found, input.dtype)
+
+
+@public(out=False)
+def scatter(
+    input: Any, dim: int, index: Any, src: Any = None, *, value: Any = None, reduce: Any = None
+) -> Any:
+    """Return a copy with elements at indices along an axis replaced, or added to."""
+    src = value if src is None else src
+    if reduce not in (None, "add"):
+        raise InvalidArgument("scatter", "reduce", reduce, "None or 'add'")
+    given = _source(input, index, src)
+    key = _grid(index, dim)
+    return _added(input, key, given) if reduce else parts.assigned(input, key, given)
+
+
+@public(out=False)
+def scatter_add(input: Any, dim: int, index: Any, src: Any) -> Any:
+    """Return a copy with values added at indices along an axis."""
+    return _added(input, _grid(index, dim), _source(input, index, src))
+
+
+def _along(dim: int, index: Any) -> tuple[Any, ...]:
+    return (_WHOLE,) * dim + (index,)
+
+
+def _moved(f: Any, input: Any, dim: int, index: Any, source: Any) -> Any:
+    own = manipulation.moveaxis(input, dim, 0)
+    if isinstance(source, Array) and source.shape:
+        source = manipulation.moveaxis(source, dim, 0)
+    return manipulation.moveaxis(f(own, index, source), 0, dim)
+
+
+@public(out=False)
+def index_add(input: Any, dim: int, index: Any, source: Any, *, alpha: Any = 1) -> Any:
+    """Return a copy with parts added at indices of an axis."""
+    return _moved(_added, input, dim, index, source if alpha == 1 else source * alpha)
+
+
+@public(out=False)
+def index_copy(input: Any, dim: int, index: Any, source: Any) -> Any:
+    """Return a copy with parts replaced at indices of an axis."""
+    return _moved(parts.assigned, input, dim, index, source)
+
+
+@public(out=False)
+def index_fill(input: Any, dim: int, index: Any, value: Any) -> Any:
+    """Return a copy with a number at indices of an axis."""
+    return _moved(parts.assigned, input, dim, index, value)
+
+
+@public(out=False)
+def index_put(input: Any, indices: Any, values: Any, accumulate: bool = False) -> Any:
+    """Return a copy with values at indices, or added there."""
+    key = tuple(indices)
+    if accumulate:
+        return _added(input, key, manipulation.broadcast_to(values, input[key].shape))
+    return parts.assigned(input, key, values)
+
+
+def assigned(self: Any, found: Any, op: str) -> Any:
+    """Assign a result to a tensor, and return the tensor.
+
+    Writes of untracked values to untracked tensors, such as ``x.data``, are not recorded.
+    """
+    if self.is_tracked or found.is_tracked:
+        return rebind(self, found, op)
+    if found.dtype != self.dtype:
+        if not is_same_kind(NODE.__get__(found).kind, NODE.__get__(self).kind):
+            expected = f"of a dtype that leaves {self.dtype}"
+            raise InvalidType(op, "other", found.dtype, expected)
+        found = data_types.astype(found, self.dtype)
+    become(self, found)
+    return self
+
+
+def in_place(name: str, f: Any) -> None:
+    """Add the method ``name``, which assigns the result of a function to the tensor."""
+
+    def method(self: Any, *args: Any, **options: Any) -> Any:
+        found = f(self, *args, **options)
+        if tuple(found.shape) != tuple(self.shape):
+            found = manipulation.broadcast_to(found, self.shape)
+        return assigned(self, found, name)
+
+    method.__name__ = name
+    method.__doc__ = f"Compute ``{name.removesuffix('_')}`` in place, and return the tensor."
+    add_method(name, method)
+
+
+for _f in (
+    scatter, scatter_add, index_add, index_copy, index_fill, index_put, masked_fill, masked_scatter
+):  # fmt: skip
+    in_place(f"{_f.__name__}_", _f)

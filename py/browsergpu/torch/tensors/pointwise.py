@@ -1,0 +1,371 @@
+"""Elementwise functions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from browsergpu.arrays.array import Array
+from browsergpu.arrays.autograd.rules import values
+from browsergpu.arrays.autograd.variable import Variable
+from browsergpu.arrays.value import Value
+from browsergpu.core.above import ABOVE
+from browsergpu.core.errors import InvalidArgument
+from browsergpu.functions import data_types, elementwise, special
+from browsergpu.functions.nn import activations
+from browsergpu.torch.tensors.dtypes import FLOAT32, INT64, default_float, operands
+from browsergpu.torch.tensors.public import add_method, public
+from browsergpu.torch.tensors.tensor import Tensor, TrackedTensor
+
+#: PyTorch's names of functions of one argument.
+_UNARY: dict[str, Any] = {
+    **{
+        name: getattr(elementwise, name)
+        for name in (
+            "abs", "acos", "acosh", "asin", "asinh", "atan", "atanh", "ceil", "cos", "cosh", "exp",
+            "expm1", "floor", "log", "log10", "log1p", "log2", "negative", "positive", "reciprocal",
+            "sign", "signbit", "sin", "sinh", "sqrt", "square", "tan", "tanh", "trunc", "isfinite",
+            "isinf", "isnan", "logical_not",
+        )
+    },
+    "absolute": elementwise.abs, "arccos": elementwise.acos, "arcsin": elementwise.asin,
+    "arctan": elementwise.atan, "arccosh": elementwise.acosh, "arcsinh": elementwise.asinh,
+    "arctanh": elementwise.atanh, "neg": elementwise.negative, "fix": elementwise.trunc,
+    "bitwise_not": elementwise.bitwise_invert, "sgn": elementwise.sign,
+    "erf": special.erf, "erfc": special.erfc, "erfinv": special.erfinv, "exp2": special.exp2,
+    "lgamma": special.gammaln, "digamma": special.digamma, "sigmoid": special.expit,
+    "special_expit": special.expit, "i0": special.i0, "sinc": special.sinc,
+    "relu": activations.relu,
+}  # fmt: skip
+#: Functions of one argument for which integers are cast to float first.
+_OF_FLOATS = frozenset({
+    "erf", "erfc", "erfinv", "exp2", "lgamma", "digamma", "sigmoid", "i0", "sinc", "reciprocal",
+})  # fmt: skip
+_BINARY: dict[str, Any] = {
+    "multiply": elementwise.multiply, "mul": elementwise.multiply,
+    "true_divide": elementwise.divide, "floor_divide": elementwise.floor_divide,
+    "remainder": elementwise.remainder, "pow": elementwise.pow, "atan2": elementwise.atan2,
+    "arctan2": elementwise.atan2, "maximum": elementwise.maximum, "minimum": elementwise.minimum,
+    "hypot": elementwise.hypot, "copysign": elementwise.copysign,
+    "nextafter": elementwise.nextafter, "logaddexp": elementwise.logaddexp,
+    "bitwise_and": elementwise.bitwise_and, "bitwise_or": elementwise.bitwise_or,
+    "bitwise_xor": elementwise.bitwise_xor,
+    "bitwise_left_shift": elementwise.bitwise_left_shift,
+    "bitwise_right_shift": elementwise.bitwise_right_shift,
+    "logical_and": elementwise.logical_and, "logical_or": elementwise.logical_or,
+    "logical_xor": elementwise.logical_xor, "xlogy": special.xlogy,
+    "fmax": "fmax", "fmin": "fmin", "fmod": "fmod", "gcd": "gcd", "lcm": "lcm",
+    "logaddexp2": "logaddexp2", "heaviside": "heaviside", "float_power": "float_power",
+    "ldexp": "ldexp",
+}  # fmt: skip
+_COMPARISONS: dict[str, Any] = {
+    "eq": elementwise.equal, "ne": elementwise.not_equal, "not_equal": elementwise.not_equal,
+    "lt": elementwise.less, "less": elementwise.less, "le": elementwise.less_equal,
+    "less_equal": elementwise.less_equal, "gt": elementwise.greater,
+    "greater": elementwise.greater, "ge": elementwise.greater_equal,
+    "greater_equal": elementwise.greater_equal,
+}  # fmt: skip
+
+
+def floats(x: Any) -> Any:
+    """Return a tensor of integers or bools as floats, and others as they are."""
+    kind = x.dtype.kind if isinstance(x, Array) else ""
+    return data_types.astype(x, default_float()) if kind and kind in "iub" else x
+
+
+def _of_one(name: str, function: Callable[..., Any]) -> None:
+    if name in _OF_FLOATS:
+
+        def of_one(input: Any) -> Any:
+            return function(floats(input))
+    else:
+
+        def of_one(input: Any) -> Any:
+            return function(input)
+
+    of_one.__name__ = name
+    of_one.__doc__ = f"Return ``torch.{name}`` of each element."
+    public(name)(of_one)
+
+
+def _of_two(name: str, function: Any) -> None:
+    if isinstance(function, str):
+        theirs = function
+
+        def function(a: Any, b: Any) -> Any:
+            return getattr(ABOVE.namespace, theirs)(a, b)
+
+    def of_two(input: Any, other: Any) -> Any:
+        return function(*operands(input, other))
+
+    of_two.__name__ = name
+    of_two.__doc__ = f"Return ``torch.{name}`` of each pair of elements."
+    public(name)(of_two)
+
+
+for _name, _function in _UNARY.items():
+    _of_one(_name, _function)
+for _name, _function in (*_BINARY.items(), *_COMPARISONS.items()):
+    _of_two(_name, _function)
+
+
+@public()
+def add(input: Any, other: Any, *, alpha: Any = 1) -> Any:
+    """Return ``input + alpha * other``."""
+    return elementwise.add(*operands(input, other if alpha == 1 else other * alpha))
+
+
+@public("sub", "subtract")
+def subtract(input: Any, other: Any, *, alpha: Any = 1) -> Any:
+    """Return ``input - alpha * other``."""
+    return elementwise.subtract(*operands(input, other if alpha == 1 else other * alpha))
+
+
+@public()
+def rsub(input: Any, other: Any, *, alpha: Any = 1) -> Any:
+    """Return ``other - alpha * input``."""
+    return subtract(other, input, alpha=alpha)
+
+
+@public("div", "divide")
+def divide(input: Any, other: Any, *, rounding_mode: str | None = None) -> Any:
+    """Return the quotients, rounded to "floor" or "trunc" if wanted."""
+    own, theirs = operands(input, other)
+    if rounding_mode is None:
+        return elementwise.divide(own, theirs)
+    if rounding_mode == "floor":
+        return elementwise.floor_divide(own, theirs)
+    if rounding_mode != "trunc":
+        raise InvalidArgument("div", "rounding_mode", rounding_mode, "None, 'floor' or 'trunc'")
+    quotients = elementwise.divide(own, theirs)
+    kind = own.dtype if isinstance(own, Array) else theirs.dtype
+    found = elementwise.trunc(quotients)
+    return data_types.astype(found, kind) if kind.kind in "iu" else found
+
+
+@public("round")
+def round_(input: Any, *, decimals: int = 0) -> Any:
+    """Round to the nearest number, halves to even."""
+    return elementwise.round(input) if not decimals else ABOVE.namespace.round(input, decimals)
+
+
+@public("rsqrt")
+def rsqrt(input: Any) -> Any:
+    """Return 1 over the square root."""
+    return elementwise.reciprocal(elementwise.sqrt(floats(input)))
+
+
+@public()
+def frac(input: Any) -> Any:
+    """Return the part behind the decimal point."""
+    return input - elementwise.trunc(input)
+
+
+@public("clamp", "clip")
+def clamp(input: Any, min: Any = None, max: Any = None) -> Any:
+    """Limit the elements to an interval."""
+    if min is None and max is None:
+        raise InvalidArgument("clamp", "min", min, "given, or max")
+    if isinstance(min, Array) or isinstance(max, Array):
+        found = input if min is None else elementwise.maximum(*operands(input, min))
+        return found if max is None else elementwise.minimum(*operands(found, max))
+    if input.dtype.kind in "iu" and (isinstance(min, float) or isinstance(max, float)):
+        input = floats(input)
+    return elementwise.clip(input, min, max)
+
+
+@public()
+def clamp_min(input: Any, min: Any) -> Any:
+    """Limit the elements from below."""
+    return clamp(input, min)
+
+
+@public()
+def clamp_max(input: Any, max: Any) -> Any:
+    """Limit the elements from above."""
+    return clamp(input, None, max)
+
+
+@public()
+def lerp(input: Any, end: Any, weight: Any) -> Any:
+    """Return ``input + weight * (end - input)``."""
+    return input + weight * (end - input)
+
+
+@public()
+def addcmul(input: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Any:
+    """Return ``input + value * tensor1 * tensor2``."""
+    return input + value * (tensor1 * tensor2)
+
+
+@public()
+def addcdiv(input: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Any:
+    """Return ``input + value * tensor1 / tensor2``."""
+    return input + value * (tensor1 / tensor2)
+
+
+@public()
+def logit(input: Any, eps: float | None = None) -> Any:
+    """Return ``log(x / (1 - x))``."""
+    x = floats(input)
+    return special.logit(x if eps is None else elementwise.clip(x, eps, 1 - eps))
+
+
+@public()
+def nan_to_num(input: Any, nan: float = 0.0, posinf: Any = None, neginf: Any = None) -> Any:
+    """Replace NaN and infinities by numbers."""
+    return ABOVE.namespace.nan_to_num(input, nan=nan, posinf=posinf, neginf=neginf)
+
+
+@public("isclose")
+def isclose(
+    input: Any, other: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
+) -> Any:
+    """Test which elements are nearly equal."""
+    return ABOVE.namespace.isclose(values(input), values(other), rtol, atol, equal_nan)
+
+
+@public(out=False)
+def allclose(
+    input: Any, other: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
+) -> bool:
+    """Test whether all elements are nearly equal. Waits for the GPU."""
+    return bool(ABOVE.namespace.allclose(values(input), values(other), rtol, atol, equal_nan))
+
+
+@public(out=False)
+def equal(input: Any, other: Any) -> bool:
+    """Test whether the shapes and all elements are equal. Waits for the GPU."""
+    return bool(ABOVE.namespace.array_equal(values(input), values(other)))
+
+
+@public()
+def isneginf(input: Any) -> Any:
+    """Test which elements are minus infinity."""
+    return ABOVE.namespace.isneginf(values(input))
+
+
+@public()
+def isposinf(input: Any) -> Any:
+    """Test which elements are infinity."""
+    return ABOVE.namespace.isposinf(values(input))
+
+
+@public()
+def isreal(input: Any) -> Any:
+    """Test which elements have no imaginary part."""
+    return ABOVE.namespace.isreal(values(input))
+
+
+@public(method=False)
+def isin(elements: Any, test_elements: Any, *, invert: bool = False) -> Any:
+    """Test which elements are among others."""
+    return ABOVE.namespace.isin(values(elements), values(test_elements), invert=invert)
+
+
+@public("real", method=False)
+def real(input: Any) -> Any:
+    """Return the real parts."""
+    return elementwise.real(input)
+
+
+@public("imag", method=False)
+def imag(input: Any) -> Any:
+    """Return the imaginary parts."""
+    return elementwise.imag(input)
+
+
+@public("conj", "conj_physical")
+def conj(input: Any) -> Any:
+    """Return the complex conjugates."""
+    return elementwise.conj(input)
+
+
+@public("resolve_conj", "resolve_neg")
+def resolve_conj(input: Any) -> Any:
+    """Return the tensor itself."""
+    return input
+
+
+@public()
+def angle(input: Any) -> Any:
+    """Return the angles of complex numbers."""
+    return ABOVE.namespace.angle(input)
+
+
+@public("rad2deg")
+def rad2deg(input: Any) -> Any:
+    """Convert radians to degrees."""
+    return ABOVE.namespace.rad2deg(input)
+
+
+@public("deg2rad")
+def deg2rad(input: Any) -> Any:
+    """Convert degrees to radians."""
+    return ABOVE.namespace.deg2rad(input)
+
+
+@public()
+def where(condition: Any, input: Any = None, other: Any = None) -> Any:
+    """Choose between two tensors, or return the indices of nonzero elements."""
+    if input is None and other is None:
+        return ABOVE.namespace.nonzero(condition)
+    input, other = operands(input, other)
+    if not isinstance(input, Array) and not isinstance(other, Array):
+        dtype = FLOAT32 if isinstance(input, float) or isinstance(other, float) else INT64
+        like = data_types.astype(condition, dtype)
+        return elementwise.where(condition, like * 0 + input, other)
+    return elementwise.where(condition, input, other)
+
+
+def where_method(self: Any, condition: Any, other: Any) -> Any:
+    """Keep elements where the condition is true, and take others elsewhere."""
+    return where(condition, self, other)
+
+
+add_method("where", where_method)
+
+#: The operand types that operators take. Others get the chance to compute themselves.
+_TAKEN = (Value, int, float, complex, np.generic, np.ndarray)
+_OPERATORS = {
+    "add": elementwise.add, "sub": elementwise.subtract, "mul": elementwise.multiply,
+    "truediv": elementwise.divide, "floordiv": elementwise.floor_divide,
+    "mod": elementwise.remainder, "pow": elementwise.pow, "and": elementwise.bitwise_and,
+    "or": elementwise.bitwise_or, "xor": elementwise.bitwise_xor,
+    "lshift": elementwise.bitwise_left_shift, "rshift": elementwise.bitwise_right_shift,
+    "eq": elementwise.equal, "ne": elementwise.not_equal, "lt": elementwise.less,
+    "le": elementwise.less_equal, "gt": elementwise.greater, "ge": elementwise.greater_equal,
+}  # fmt: skip
+_NUMBERS = (int, float, bool)
+
+
+def _operator(owner: type, base: type, name: str) -> None:
+    """Give a class an operator that promotes as PyTorch does."""
+    theirs = getattr(base, name)
+
+    def method(self: Any, other: Any) -> Any:
+        kind = type(other)
+        if kind not in _NUMBERS:
+            if not isinstance(other, _TAKEN):
+                return NotImplemented
+            self, other = operands(self, other)
+        found = theirs(self, other)
+        if type(found) is not Tensor and type(found) in (Array, Variable):
+            found.__class__ = Tensor if type(found) is Array else TrackedTensor
+        return found
+
+    method.__name__ = name
+    setattr(owner, name, method)
+
+
+for _owner, _base in ((Tensor, Array), (TrackedTensor, Variable)):
+    for _name in _OPERATORS:
+        _operator(_owner, _base, f"__{_name}__")
+        if _name not in ("eq", "ne", "lt", "le", "gt", "ge"):
+            _operator(_owner, _base, f"__r{_name}__")
+
+
+for _owner in (Tensor, TrackedTensor):
+    _owner.__hash__ = object.__hash__  # type: ignore[assignment,method-assign]

@@ -1,0 +1,329 @@
+"""Reductions. With ``dim``, extrema also return their indices."""
+
+from __future__ import annotations
+
+from collections import namedtuple
+from typing import Any
+
+from browsergpu.arrays.array import Array
+from browsergpu.core.above import ABOVE
+from browsergpu.core.errors import InvalidArgument, InvalidType
+from browsergpu.functions import data_types, elementwise, manipulation, special, statistics
+from browsergpu.functions.linalg import norms
+from browsergpu.functions.ordering import sorting
+from browsergpu.torch.tensors.dtypes import dtype_of, operands
+from browsergpu.torch.tensors.pointwise import floats
+from browsergpu.torch.tensors.public import public
+
+
+def pair(name: str) -> Any:
+    """Return a class of results with values and indices."""
+    return namedtuple(name, ("values", "indices"))
+
+
+_Max, _Min, _Median, _Mode = pair("max"), pair("min"), pair("median"), pair("mode")
+_named: Any = namedtuple
+_AMinMax: Any = _named("aminmax", ("min", "max"))
+_Kth, _Cummax, _Cummin = pair("kthvalue"), pair("cummax"), pair("cummin")
+
+
+def axes(dim: Any) -> Any:
+    """Return NumPy's axis for PyTorch's dim. An empty sequence stands for all axes."""
+    if isinstance(dim, list | tuple):
+        return tuple(dim) or None
+    return dim
+
+
+def _cast(op: str, x: Any, dtype: Any) -> Any:
+    kind = dtype_of(op, dtype)
+    return x if kind is None or x.dtype == kind else data_types.astype(x, kind)
+
+
+@public()
+def sum(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
+    """Add up elements, along axes or all."""
+    return statistics.sum(_cast("sum", input, dtype), axis=axes(dim), keepdims=keepdim)
+
+
+@public()
+def nansum(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
+    """Add up elements that are not NaN."""
+    return ABOVE.namespace.nansum(_cast("nansum", input, dtype), axis=axes(dim), keepdims=keepdim)
+
+
+@public()
+def prod(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
+    """Multiply elements, along an axis or all."""
+    return statistics.prod(_cast("prod", input, dtype), axis=axes(dim), keepdims=keepdim)
+
+
+@public()
+def mean(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
+    """Return the mean, along axes or of all elements."""
+    x = _cast("mean", input, dtype)
+    if x.dtype.kind not in "fc":
+        advice = "Call x.float() first."
+        raise InvalidType("mean", "input", x.dtype, "a float or complex dtype", advice)
+    return statistics.mean(x, axis=axes(dim), keepdims=keepdim)
+
+
+@public()
+def nanmean(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
+    """Return the mean of elements that are not NaN."""
+    x = _cast("nanmean", input, dtype)
+    return ABOVE.namespace.nanmean(x, axis=axes(dim), keepdims=keepdim)
+
+
+def _correction(op: str, unbiased: Any, correction: Any) -> float:
+    if unbiased is not None and correction is not None:
+        raise InvalidArgument(op, "correction", correction, "left out beside unbiased")
+    if unbiased is not None:
+        return 1.0 if unbiased else 0.0
+    return 1.0 if correction is None else correction
+
+
+def _spread(op: str, f: Any, input: Any, dim: Any, unbiased: Any, keepdim: Any, of: Any) -> Any:
+    if isinstance(dim, bool):
+        dim, unbiased = None, dim
+    given = _correction(op, unbiased, of)
+    return f(input, axis=axes(dim), correction=given, keepdims=keepdim)
+
+
+@public()
+def var(
+    input: Any, dim: Any = None, unbiased: Any = None, keepdim: bool = False, *,
+    correction: Any = None,
+) -> Any:  # fmt: skip
+    """Return the variance, by default with one degree of freedom less."""
+    return _spread("var", statistics.var, input, dim, unbiased, keepdim, correction)
+
+
+@public()
+def std(
+    input: Any, dim: Any = None, unbiased: Any = None, keepdim: bool = False, *,
+    correction: Any = None,
+) -> Any:  # fmt: skip
+    """Return the standard deviation, by default with one degree of freedom less."""
+    return _spread("std", statistics.std, input, dim, unbiased, keepdim, correction)
+
+
+@public(method=False, out=False)
+def var_mean(input: Any, dim: Any = None, **options: Any) -> Any:
+    """Return the variance and the mean."""
+    return var(input, dim, **options), mean(input, dim, keepdim=options.get("keepdim", False))
+
+
+@public(method=False, out=False)
+def std_mean(input: Any, dim: Any = None, **options: Any) -> Any:
+    """Return the standard deviation and the mean."""
+    return std(input, dim, **options), mean(input, dim, keepdim=options.get("keepdim", False))
+
+
+def at(input: Any, where: Any, dim: int, keepdim: bool, kind: Any) -> Any:
+    """Return the elements at indices of an axis that were kept, and the indices."""
+    values = sorting.take_along_axis(input, where, axis=dim)
+    if not keepdim:
+        values = manipulation.squeeze(values, dim)
+        where = manipulation.squeeze(where, dim)
+    return kind(values, where)
+
+
+def _of_scalar(input: Any, kind: Any) -> Any:
+    return kind(input, data_types.astype(input * 0, "int64"))
+
+
+@public("max")
+def max_(input: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None) -> Any:
+    """Return the maximum, or along an axis the maxima and their indices, or of two tensors."""
+    other = dim if isinstance(dim, Array) else other
+    if other is not None:
+        return elementwise.maximum(*operands(input, other))
+    if dim is None:
+        return statistics.max(input)
+    if not input.shape:
+        return _of_scalar(input, _Max)
+    return at(input, sorting.argmax(input, axis=dim, keepdims=True), dim, keepdim, _Max)
+
+
+@public("min")
+def min_(input: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None) -> Any:
+    """Return the minimum, or along an axis the minima and their indices, or of two tensors."""
+    other = dim if isinstance(dim, Array) else other
+    if other is not None:
+        return elementwise.minimum(*operands(input, other))
+    if dim is None:
+        return statistics.min(input)
+    if not input.shape:
+        return _of_scalar(input, _Min)
+    return at(input, sorting.argmin(input, axis=dim, keepdims=True), dim, keepdim, _Min)
+
+
+@public()
+def amax(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
+    """Return the maximum along axes."""
+    return statistics.max(input, axis=axes(dim), keepdims=keepdim)
+
+
+@public()
+def amin(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
+    """Return the minimum along axes."""
+    return statistics.min(input, axis=axes(dim), keepdims=keepdim)
+
+
+@public(out=False)
+def aminmax(input: Any, *, dim: Any = None, keepdim: bool = False) -> Any:
+    """Return the minimum and the maximum along an axis."""
+    return _AMinMax(amin(input, dim, keepdim), amax(input, dim, keepdim))
+
+
+@public()
+def argmax(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
+    """Return the index of the maximum."""
+    return sorting.argmax(input, axis=dim, keepdims=keepdim)
+
+
+@public()
+def argmin(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
+    """Return the index of the minimum."""
+    return sorting.argmin(input, axis=dim, keepdims=keepdim)
+
+
+@public("all")
+def all_(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
+    """Test whether all elements are nonzero."""
+    return statistics.all(input, axis=axes(dim), keepdims=keepdim)
+
+
+@public("any")
+def any_(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
+    """Test whether an element is nonzero."""
+    return statistics.any(input, axis=axes(dim), keepdims=keepdim)
+
+
+@public()
+def count_nonzero(input: Any, dim: Any = None) -> Any:
+    """Count the elements that are not zero."""
+    return statistics.count_nonzero(input, axis=axes(dim))
+
+
+@public()
+def logsumexp(input: Any, dim: Any, keepdim: bool = False) -> Any:
+    """Return the logarithm of the sum of exponentials."""
+    return special.logsumexp(floats(input), axes(dim), None, keepdim)
+
+
+def kth(input: Any, k: int, dim: int, keepdim: bool, kind: Any) -> Any:
+    """Return the k-th smallest elements along an axis, counted from 0, and their indices."""
+    order = sorting.argsort(input, axis=dim)
+    where = manipulation.take(order, [k], axis=dim)
+    return at(input, where, dim, keepdim, kind)
+
+
+@public()
+def kthvalue(input: Any, k: int, dim: int = -1, keepdim: bool = False) -> Any:
+    """Return the k-th smallest elements, counted from 1, and their indices."""
+    if not 1 <= k <= input.shape[dim]:
+        raise InvalidArgument("kthvalue", "k", k, f"from 1 to {input.shape[dim]}")
+    return kth(input, k - 1, dim, keepdim, _Kth)
+
+
+@public()
+def median(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
+    """Return the lower median, or along an axis the medians and their indices."""
+    if dim is None:
+        flat = manipulation.reshape(input, (-1,))
+        return kth(flat, (flat.shape[0] - 1) // 2, 0, False, _Median)[0]
+    return kth(input, (input.shape[dim] - 1) // 2, dim, keepdim, _Median)
+
+
+@public()
+def mode(input: Any, dim: int = -1, keepdim: bool = False) -> Any:
+    """Return the most frequent elements along an axis, and an index of each."""
+    x = input
+    column = manipulation.expand_dims(x, dim % x.ndim + 1)
+    row = manipulation.expand_dims(x, dim % x.ndim)
+    counts = statistics.sum(elementwise.equal(row, column), axis=dim % x.ndim)
+    most = elementwise.equal(counts, statistics.max(counts, axis=dim, keepdims=True))
+    values = elementwise.where(most, x, statistics.max(x, axis=dim, keepdims=True))
+    least = statistics.min(values, axis=dim, keepdims=True)
+    shape = [1] * x.ndim
+    shape[dim] = x.shape[dim]
+    place = manipulation.reshape(ABOVE.namespace.arange(x.shape[dim], device=x.device), shape)
+    where = elementwise.where(elementwise.equal(x, least), place, -1)
+    return at(x, statistics.max(where, axis=dim, keepdims=True), dim, keepdim, _Mode)
+
+
+@public()
+def quantile(
+    input: Any, q: Any, dim: Any = None, keepdim: bool = False, *, interpolation: str = "linear"
+) -> Any:
+    """Return quantiles along an axis."""
+    return ABOVE.namespace.quantile(input, q, axis=dim, method=interpolation, keepdims=keepdim)
+
+
+@public()
+def cumsum(input: Any, dim: int, *, dtype: Any = None) -> Any:
+    """Return running sums along an axis."""
+    x = _cast("cumsum", input, dtype)
+    return sorting_cumulative(x, dim, "cumulative_sum")
+
+
+@public()
+def cumprod(input: Any, dim: int, *, dtype: Any = None) -> Any:
+    """Return running products along an axis."""
+    x = _cast("cumprod", input, dtype)
+    return sorting_cumulative(x, dim, "cumulative_prod")
+
+
+def sorting_cumulative(x: Any, dim: int, name: str) -> Any:
+    """Return running results. A scalar is its own."""
+    return getattr(sorting, name)(x, axis=dim) if x.shape else x.__copy__()
+
+
+def _running(input: Any, dim: int, kind: Any, *, sign: int) -> Any:
+    """Return running extrema and the index of each, the last one of equal elements."""
+    n = input.shape[dim]
+    x = manipulation.moveaxis(input, dim, -1)
+    last, place = x, ABOVE.namespace.arange(n, device=x.device)
+    where = manipulation.broadcast_to(place, x.shape)
+    step = 1
+    while step < n:
+        before = manipulation.roll(last, step, axis=-1)
+        from_ = manipulation.roll(where, step, axis=-1)
+        ahead = elementwise.greater(before, last) if sign > 0 else elementwise.less(before, last)
+        is_taken = elementwise.logical_and(ahead, elementwise.greater_equal(place, step))
+        last = elementwise.where(is_taken, before, last)
+        where = elementwise.where(is_taken, from_, where)
+        step *= 2
+    values = sorting.take_along_axis(x, where, axis=-1)
+    return kind(*(manipulation.moveaxis(one, -1, dim) for one in (values, where)))
+
+
+@public()
+def cummax(input: Any, dim: int) -> Any:
+    """Return running maxima along an axis, and their indices."""
+    return _running(input, dim, _Cummax, sign=1)
+
+
+@public()
+def cummin(input: Any, dim: int) -> Any:
+    """Return running minima along an axis, and their indices."""
+    return _running(input, dim, _Cummin, sign=-1)
+
+
+@public()
+def norm(
+    input: Any, p: Any = "fro", dim: Any = None, keepdim: bool = False, dtype: Any = None
+) -> Any:
+    """Return the norm of all elements or along axes."""
+    order = 2 if p in ("fro", None) else p
+    x = _cast("norm", input, dtype)
+    if order == "nuc":
+        return norms.matrix_norm(x, keepdims=keepdim, ord="nuc")
+    return norms.vector_norm(x, axis=axes(dim), keepdims=keepdim, ord=order)
+
+
+@public(method=True)
+def dist(input: Any, other: Any, p: float = 2) -> Any:
+    """Return the norm of the difference."""
+    return norms.vector_norm(input - other, ord=p)

@@ -1,0 +1,183 @@
+"""Tensors: arrays with PyTorch's methods and meaning.
+
+A Tensor is an Array of another class with the same slots, so a result becomes a tensor in place, by
+its ``__class__``. The other modules of this package add the methods.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+from browsergpu.arrays.array import Array
+from browsergpu.arrays.autograd.families import ARRAYS, register_family
+from browsergpu.arrays.autograd.variable import Variable, plain
+from browsergpu.arrays.lazy.trace import Tracer
+from browsergpu.arrays.value import NODE, Value
+from browsergpu.arrays.views.aliases import alias
+from browsergpu.core.checks import product
+from browsergpu.core.errors import UnknownName
+
+
+class Size(tuple[int, ...]):
+    """The shape of a tensor, a tuple."""
+
+    __slots__ = ()
+
+    def numel(self) -> int:
+        """Return the number of elements."""
+        return product(self)
+
+    def __repr__(self) -> str:
+        return f"torch.Size({list(self)})"
+
+    def __getitem__(self, key: Any) -> Any:
+        found = tuple.__getitem__(self, key)
+        return Size(found) if isinstance(key, slice) else found
+
+    def __add__(self, other: Any) -> Any:
+        return Size(tuple.__add__(self, tuple(other)))
+
+
+class _SizeMethod(int):
+    """The number of elements, as in NumPy, which can be called, as in PyTorch."""
+
+    shape: Size
+
+    def __call__(self, dim: int | None = None) -> Any:
+        return self.shape if dim is None else self.shape[dim]
+
+
+class Tensor(Array):
+    """An array with PyTorch's methods.
+
+    ``torch.tensor`` makes tensors of values, and ``torch.Tensor(2, 3)`` an empty one.
+    """
+
+    __slots__ = ()
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        if len(args) == 2 and type(args[1]) is Tracer:  # the engine's call
+            self.node, self.tracer = node, tracer = args
+            if node.refs:
+                node.hold(self)
+            else:
+                Value.__init__(self, node, tracer)
+        else:
+            found = _of_values(args, options)
+            Value.__init__(self, NODE.__get__(found), found.tracer)
+
+    __hash__ = object.__hash__  # type: ignore[assignment]
+
+    @property  # type: ignore[misc]
+    def shape(self) -> Any:
+        """The length of each axis."""
+        return Size(NODE.__get__(self).shape)
+
+    @property
+    def size(self) -> Any:
+        """``x.size()`` is the shape and ``x.size(0)`` the length of an axis."""
+        shape = NODE.__get__(self).shape
+        found = _SizeMethod(product(shape))
+        found.shape = Size(shape)
+        return found
+
+    def __iter__(self) -> Iterator[Any]:
+        if not NODE.__get__(self).shape:
+            raise TypeError("iteration over a 0-d tensor")
+        return (self[at] for at in range(NODE.__get__(self).shape[0]))
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(f"'Tensor' object has no attribute {name!r}")
+        advice = f"{' or '.join(ADVICE.get(name, ('It is not available.',)))}"
+        raise UnknownName(f"Tensor.{name}", advice)
+
+
+class TrackedTensor(Variable, Tensor):
+    """A tensor that requires a gradient."""
+
+    __slots__ = ()
+
+    __hash__ = object.__hash__
+    __iter__ = Tensor.__iter__
+    size = Tensor.size
+
+    @property  # type: ignore[misc]
+    def shape(self) -> Any:
+        """The length of each axis."""
+        return Size(NODE.__get__(self).shape)
+
+
+#: Advice for names that tensors do not have.
+ADVICE: dict[str, tuple[str, ...]] = {
+    "is_sparse": ("Tensors are dense.",),
+    "to_sparse": ("Tensors are dense.",),
+    "storage": ("WebGPU gives no pointers. Use x.numpy().",),
+    "untyped_storage": ("WebGPU gives no pointers. Use x.numpy().",),
+    "data_ptr": ("WebGPU gives no pointers. Use id(x) to tell tensors apart.",),
+    "share_memory_": ("There are no worker processes.",),
+}
+
+register_family(Tensor, TrackedTensor)
+for _kind in (Tensor, TrackedTensor):
+    _kind.__name__ = _kind.__qualname__ = "Tensor"
+
+_OTHERS = {Array: Tensor, Variable: TrackedTensor}
+_CONTAINERS = (tuple, list, dict)
+
+
+def _of_values(args: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    from browsergpu.functions import creation
+
+    if options:
+        raise UnknownName(f"Tensor({', '.join(options)}=)", "Use torch.tensor.")
+    if len(args) == 1 and not isinstance(args[0], int):
+        return creation.asarray(args[0], dtype=np.float32, copy=True)
+    return creation.zeros(args, dtype=np.float32)
+
+
+def as_tensors(found: Any, given: Iterable[Any] = ()) -> Any:
+    """Make arrays tensors, also those in tuples, lists and dicts, and return them.
+
+    An array that is one of ``given`` is the user's, and stays an array. The result is another
+    tensor of its memory.
+    """
+    kind = type(found)
+    if kind is Tensor or kind is TrackedTensor:
+        return found
+    if kind in _OTHERS:
+        if any(found is one for one in given):
+            found = alias(found, plain(found)) if kind is Array else found[...]
+        found.__class__ = _OTHERS[type(found)]
+        return found
+    if isinstance(found, _CONTAINERS) and kind is not Size:
+        return _in_container(found, given)
+    return found
+
+
+def _in_container(found: Any, given: Iterable[Any]) -> Any:
+    if isinstance(found, dict):
+        for key, value in found.items():
+            made = as_tensors(value, given)
+            if made is not value:
+                found[key] = made
+        return found
+    made = [as_tensors(one, given) for one in found]
+    if all(new is old for new, old in zip(made, found, strict=True)):
+        return found
+    if hasattr(found, "_make"):
+        return found._make(made)
+    return type(found)(made)
+
+
+def is_array(x: Any) -> bool:
+    """Whether an object is an array or a tensor."""
+    return type(x) in ARRAYS
+
+
+def is_tensor(obj: Any) -> bool:
+    """Return whether an object is a tensor."""
+    return isinstance(obj, Tensor)
