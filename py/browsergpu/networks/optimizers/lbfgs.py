@@ -11,7 +11,7 @@ from browsergpu.arrays.autograd.grad_mode import enable_grad, no_grad
 from browsergpu.core import checks
 from browsergpu.core.checks import product
 from browsergpu.core.errors import InvalidArgument, InvalidType
-from browsergpu.functions import creation, elementwise, manipulation, statistics
+from browsergpu.functions import creation, elementwise, evaluation, manipulation, statistics
 from browsergpu.functions.linalg.linear import vecdot
 from browsergpu.networks.optimizers.kept import State
 from browsergpu.networks.optimizers.optimizer import Optimizer, at_least
@@ -268,14 +268,18 @@ class _Search:
             inverses.append(1 / curvature)
             state["H_diag"] = curvature / _dot(change, change)
         found = elementwise.negative(gradient)
+        evaluation.eval(found)
         shares: list[Any] = []
         for y, s, inverse in zip(changes[::-1], steps[::-1], inverses[::-1], strict=True):
             share = vecdot(s, found) * inverse  # stays on the GPU
             shares.append(share)
             found = elementwise.subtract(found, y * share)
+            # Otherwise each iteration would be another kernel, of all those before it.
+            evaluation.eval(found)
         found = elementwise.multiply(found, state["H_diag"])
         for y, s, inverse, share in zip(changes, steps, inverses, shares[::-1], strict=True):
             found = elementwise.add(found, s * (share - vecdot(y, found) * inverse))
+            evaluation.eval(found)
         return found
 
     def _searched(
