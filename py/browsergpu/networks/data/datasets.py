@@ -31,7 +31,7 @@ class Dataset(Protocol):
         """Return the number of samples."""
 
 
-class IterableDataset:
+class IterableDataset(Shown):
     """Base of datasets whose samples come one after the other.
 
     A subclass defines ``__iter__``. It may define ``__len__``, too.

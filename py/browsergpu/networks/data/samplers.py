@@ -10,6 +10,7 @@ import numpy as np
 from browsergpu.arrays.array import Array
 from browsergpu.core import checks
 from browsergpu.core.errors import InvalidArgument, InvalidType
+from browsergpu.core.showing import Shown
 from browsergpu.functions.random.generator import Generator
 
 
@@ -26,7 +27,7 @@ def host_generator(op: str, generator: Any) -> np.random.Generator:
     return np.random.default_rng(int(generator.integers(2**31)))
 
 
-class Sampler:
+class Sampler(Shown):
     """Base of samplers. A subclass iterates over indices, and may have a length.
 
     Parameters
