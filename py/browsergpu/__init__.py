@@ -94,6 +94,7 @@ from browsergpu.tensors.device_array import DeviceArray
 
 if _TYPE_CHECKING:  # the names of _MODULES and _LATER, which a test compares
     from browsergpu import amp, cuda, data, fft, image, io, linalg, nn, optim, random, special
+    from browsergpu import jax as jax
     from browsergpu import lib as lib
     from browsergpu.api.executor import BatchNormTraining, KernelExecutor, PipelineStats
     from browsergpu.api.tensor_backend.backend import TensorBackend
@@ -130,6 +131,7 @@ _MODULES = (
     "fft",
     "image",
     "io",
+    "jax",
     "linalg",
     "nn",
     "optim",

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.fast
 PACKAGE = Path(__file__).resolve().parents[2] / "py" / "browsergpu"
 
 #: The names of other libraries. They import the public names too, and nothing imports them.
-FACES = ("torch",)
+FACES = ("torch", "jax")
 
 #: From the ground up: a room imports from itself and from what stands before it. What lies in no
 #: room (the public names) imports from all of them, and nothing imports it.
