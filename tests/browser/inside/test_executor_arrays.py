@@ -268,7 +268,7 @@ def test_transpose_of_more_axes_than_can_be_told_apart(executor: Any) -> None:
 
     order = (8, 1, 7, 3, 6, 5, 4, 2, 0)
     array = executor.full((2,) * 9, 1.0)
-    with pytest.raises(Unsupported, match="transpose: 9 axes"):
+    with pytest.raises(Unsupported, match="got 9"):
         executor.transpose(array, order)
     # Axes that stay together count as one, axes of one element as none.
     data = random_array(1, *(2, 1) * 8)

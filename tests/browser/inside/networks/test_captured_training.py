@@ -99,7 +99,7 @@ def test_a_first_step_can_be_captured(bg: Any) -> None:
 def test_a_first_step_with_momentum_is_refused(bg: Any) -> None:
     training = Training(bg, "momentum")
     training.feed()
-    with pytest.raises(ValueError, match="after a first step"), bg.capture():
+    with pytest.raises(ValueError, match="after one step"), bg.capture():
         training.step()
     training.step()
     with bg.capture() as graph:
