@@ -13,9 +13,10 @@ from dataclasses import dataclass
 from struct import error as StructError
 from typing import Any, Protocol
 
+from browsergpu.core import places
 from browsergpu.core.blocks import OfBlock
 from browsergpu.core.errors import DeviceLost, NotInitialized, OutOfMemory, Unsupported
-from browsergpu.core.places import Section
+from browsergpu.core.places import Line, Section
 from browsergpu.core.showing import byte_count
 from browsergpu.gpu.program import BoundStep
 
@@ -65,6 +66,8 @@ class Captured(OfBlock):
         self.uses: dict[int, list[Any]] = {}
         #: The dispatches, as observers get them. The list keeps the pipelines alive.
         self.dispatches: list[tuple[Pipeline, tuple[float, ...]]] = []
+        #: The user's lines of each dispatch.
+        self.lines: list[tuple[Line, ...]] = []
         #: Positions of the parameters of open steps, which a replay may replace.
         self.lates: list[Any] = []
 
@@ -73,8 +76,16 @@ class Captured(OfBlock):
         if not self.is_here:
             return
         self.dispatches.append((pipeline, fields))
+        self.lines.append(places.current())
         self.ids.update(fields[3 : 3 + pipeline.bindings])  # type: ignore[arg-type]
         self.written.update(pipeline.written(fields))
+
+    def tell(self, observers: Sequence[Observer]) -> None:
+        """Call observers for each dispatch of a replay."""
+        for observer in observers:
+            for (pipeline, fields), own in zip(self.dispatches, self.lines, strict=True):
+                with places.announced(own):
+                    observer(pipeline, fields)
 
 
 #: Advice for a lost device that neither arrays nor a backend opened.

@@ -15,9 +15,12 @@ from html import escape
 from types import TracebackType
 from typing import Any
 
+from browsergpu.arrays.lazy.trace import tracer_of
 from browsergpu.core import checks
 from browsergpu.core.errors import BackendError, InvalidArgument, NotInitialized, Unsupported
 from browsergpu.core.files import replacing
+from browsergpu.core.places import Line, current
+from browsergpu.core.turns import TURN
 from browsergpu.device.device import Device, open_devices
 from browsergpu.gpu import platform
 from browsergpu.gpu.port import Pipeline, lost
@@ -28,7 +31,12 @@ from browsergpu.kernels.table import KERNELS
 
 @dataclass(frozen=True, slots=True)
 class KernelEvent:
-    """One dispatch: its times on the GPU, in nanoseconds since the first dispatch, and its work."""
+    """One dispatch: its times on the GPU, in nanoseconds since the first dispatch, and its work.
+
+    ``lines`` are the lines of your code that the kernel computes, as "file:line", in order. A fused
+    kernel can have several. They are known for replays of captured graphs and compiled functions
+    too.
+    """
 
     name: str
     device: str
@@ -36,6 +44,12 @@ class KernelEvent:
     duration_ns: float
     flops: float
     nbytes: float
+    lines: tuple[str, ...] = ()
+
+    @property
+    def line(self) -> str:
+        """The line of the last operation that the kernel computes, or "" if it is unknown."""
+        return self.lines[-1] if self.lines else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +61,7 @@ class KernelSummary:
     total_ns: float
     flops: float
     nbytes: float
+    lines: tuple[str, ...] = ()
 
     @property
     def mean_us(self) -> float:
@@ -64,7 +79,7 @@ class KernelSummary:
         return self.flops / self.total_ns if self.total_ns else 0.0
 
 
-_Recorded = list[tuple[Pipeline, tuple[float, ...]]]
+_Recorded = list[tuple[Pipeline, tuple[float, ...], tuple[Line, ...]]]
 
 
 class Profile:
@@ -134,14 +149,22 @@ class Profile:
                 failure = failure or raised
                 continue
             origin = min((span[0] for span in spans if span is not None), default=0.0)
-            for (pipeline, fields), span in zip(recorded, spans, strict=False):
+            for (pipeline, fields, own), span in zip(recorded, spans, strict=False):
                 if span is None:
                     continue  # it was refused
                 start, end = span
                 flops, nbytes = _work(device, pipeline, fields)
                 duration = max(end - start, 0.0)  # the clock may be reset between the two
                 self.events.append(
-                    KernelEvent(pipeline.label, name, start - origin, duration, flops, nbytes)
+                    KernelEvent(
+                        pipeline.label,
+                        name,
+                        start - origin,
+                        duration,
+                        flops,
+                        nbytes,
+                        tuple([f"{file}:{line}" for file, line in own]),
+                    )
                 )
         if failure is not None and error is None:
             raise failure
@@ -159,6 +182,7 @@ class Profile:
                     sum(event.duration_ns for event in events),
                     sum(event.flops for event in events),
                     sum(event.nbytes for event in events),
+                    tuple(dict.fromkeys(event.line for event in events if event.line)),
                 )
             )
         return sorted(rows, key=lambda row: row.total_ns, reverse=True)
@@ -168,7 +192,7 @@ class Profile:
         """Total nanoseconds of all kernels."""
         return sum(event.duration_ns for event in self.events)
 
-    _HEADER = ("kernel", "calls", "total ms", "mean µs", "GB/s", "GFLOP/s")
+    _HEADER = ("kernel", "calls", "total ms", "mean µs", "GB/s", "GFLOP/s", "line")
 
     def _cells(self) -> Iterator[tuple[str, ...]]:
         for row in self.summaries():
@@ -179,6 +203,7 @@ class Profile:
                 f"{row.mean_us:.1f}",
                 f"{row.gbytes_per_s:.1f}" if row.gbytes_per_s else "–",
                 f"{row.gflops:.1f}" if row.gflops else "–",
+                _shortened(row.lines),
             )
 
     def table(self) -> str:
@@ -223,7 +248,11 @@ class Profile:
                 "dur": event.duration_ns / 1e3,
                 "pid": 1,
                 "tid": devices.index(event.device),
-                "args": {"flops": event.flops, "bytes": event.nbytes},
+                "args": {
+                    "flops": event.flops,
+                    "bytes": event.nbytes,
+                    "lines": list(event.lines),
+                },
             }
             for event in self.events
         ]
@@ -295,14 +324,24 @@ def profile(device: Any = None, *, timestamps: bool = True) -> Profile:
     return Profile(devices, timestamps)
 
 
+def _shortened(lines: tuple[str, ...]) -> str:
+    """Return the first line without its folder, and the number of the others."""
+    if not lines:
+        return "–"
+    first = lines[0].replace("\\", "/").rpartition("/")[2]
+    return f"{first} (+{len(lines) - 1})" if len(lines) > 1 else first
+
+
 def _watch(device: Device, timestamps: bool) -> _Recorded:
     """Start a device's profile and return the list that receives its dispatches."""
     recorded: _Recorded = []
 
     def note(pipeline: Pipeline, fields: tuple[float, ...]) -> None:
-        recorded.append((pipeline, fields))
+        recorded.append((pipeline, fields, current()))
 
-    device.recorder.start_profile(timestamps, note)
+    with TURN:
+        device.recorder.start_profile(timestamps, note)
+        tracer_of(device).start_lines()
     return recorded
 
 

@@ -92,14 +92,17 @@ _NEED_NO_TURN = {"__init__", "__repr__", "_facts"}
 def _watched(function: FunctionType) -> Any:
     from browsergpu.core.turns import TURN
 
-    @wraps(function)
     def call(*args: Any, **options: Any) -> Any:
         caller = sys._getframe(1).f_globals["__name__"]
         if caller.startswith("browsergpu.") and not TURN._is_owned():
             raise AssertionError(f"{caller} calls {function.__qualname__} without the turn")
         return function(*args, **options)
 
-    return call
+    # Lines of the user's code are looked up among the callers: this frame must not be one of them.
+    own = FunctionType(
+        call.__code__, {**globals(), "__name__": "browsergpu.watched"}, closure=call.__closure__
+    )
+    return wraps(function)(own)
 
 
 def leave_out(items: list[pytest.Item], folder: Path) -> None:

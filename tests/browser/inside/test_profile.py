@@ -469,7 +469,8 @@ def test_rates() -> None:
 
 def test_table(shown: Any) -> None:
     header, *rows = shown.table().splitlines()
-    assert header.split() == ["kernel", "calls", "total", "ms", "mean", "µs", "GB/s", "GFLOP/s"]
+    names = ["kernel", "calls", "total", "ms", "mean", "µs", "GB/s", "GFLOP/s", "line"]
+    assert header.split() == names
     assert sorted(re.split(r"  +", row)[:2] for row in rows) == [
         ["fused: exp", "3"],
         ["gemm.32", "1"],
@@ -524,7 +525,8 @@ def test_the_trace_has_perfettos_format(shown: Any, tmp_path: Any) -> None:
         assert type(span["tid"]) is int
         assert span["ts"] == event.start_ns / 1e3
         assert span["dur"] == event.duration_ns / 1e3
-        assert span["args"] == {"flops": event.flops, "bytes": event.nbytes}
+        lines = [*event.lines]
+        assert span["args"] == {"flops": event.flops, "bytes": event.nbytes, "lines": lines}
     (thread,) = names
     assert (thread["name"], thread["tid"]) == ("thread_name", spans[0]["tid"])
     assert thread["args"] == {"name": shown.events[0].device}

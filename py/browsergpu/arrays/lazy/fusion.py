@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from typing import NamedTuple
 
 from browsergpu.arrays.lazy.extract import Extract, extract
@@ -11,6 +12,7 @@ from browsergpu.core.checks import product
 from browsergpu.core.element_types import ElementType
 from browsergpu.core.errors import DeviceError
 from browsergpu.core.grids import fold
+from browsergpu.core.places import Line, announced
 from browsergpu.core.shapes import Shape
 from browsergpu.core.showing import Shown
 from browsergpu.device.device import Device
@@ -80,6 +82,7 @@ def run(
     words: Mapping[int, tuple[int, ...]],
     memory: Mapping[Node, Storage],
     originals: Mapping[Node, Storage],
+    lines: Mapping[int, tuple[Line, ...]] | None,
 ) -> None:
     """Record the kernels that compute values into their ``memory``. Does not wait.
 
@@ -100,6 +103,8 @@ def run(
     originals
         The memory of wanted values that replace values of their shape and type there. The trace may
         read these, in the result's order and by no kernel after the one that overwrites them.
+    lines
+        The user's lines of the operations, by place. None if no profile needs them.
 
     Raises
     ------
@@ -118,16 +123,18 @@ def run(
             over = {storage.buffer.id: node.place for node, storage in originals.items()}
             for plan in plans(kernels, shape, code, leaves, sorted(by_place), over):
                 pipeline = kernels.pipeline(plan.kernel)
+                known = nullcontext() if lines is None else announced(_lines_of(lines, code, plan))
                 try:
-                    device.recorder.dispatch(
-                        pipeline,
-                        *fold(plan.groups),
-                        *[node.storage.buffer.id for node in plan.read],
-                        *[by_place[place].buffer.id for place in plan.places],
-                        n,
-                        *plan.words,
-                        *plan.part.parameters(words),
-                    )
+                    with known:
+                        device.recorder.dispatch(
+                            pipeline,
+                            *fold(plan.groups),
+                            *[node.storage.buffer.id for node in plan.read],
+                            *[by_place[place].buffer.id for place in plan.places],
+                            n,
+                            *plan.words,
+                            *plan.part.parameters(words),
+                        )
                 except DeviceError as error:
                     if not faults:
                         faults.append(error)
@@ -140,6 +147,14 @@ def run(
         node.trace = None
     if faults:
         raise faults.pop()  # this frame must not hold the error, whose traceback holds the frame
+
+
+def _lines_of(
+    lines: Mapping[int, tuple[Line, ...]], code: Sequence[int], plan: Plan
+) -> tuple[Line, ...]:
+    """Return the lines of the operations that a kernel computes, in order."""
+    computed = [lines.get(at, ()) for at in needed(code, plan.places) if name_of(code[at])]
+    return tuple(dict.fromkeys(line for own in computed for line in own))
 
 
 def plans(

@@ -14,6 +14,7 @@ from weakref import ref
 
 from browsergpu.arrays.lazy.node import Node
 from browsergpu.core import blocks
+from browsergpu.core.places import announced, running
 from browsergpu.core.showing import Shown
 from browsergpu.tensors.device_array import Storage
 
@@ -76,7 +77,7 @@ class Product(Shown):
     the product first, as it evaluates traces.
     """
 
-    __slots__ = ("__weakref__", "_node", "block", "graph", "kernel", "key", "leaves")
+    __slots__ = ("__weakref__", "_lines", "_node", "block", "graph", "kernel", "key", "leaves")
 
     # No operation fits in this trace.
     code: ClassVar[tuple[int, ...]] = ()
@@ -91,6 +92,7 @@ class Product(Shown):
         self.kernel = kernel
         self.leaves = operands
         self.key = key
+        self._lines = running()
         self._node = ref(node)
 
     def _facts(self) -> str:
@@ -137,7 +139,8 @@ class Product(Shown):
 
         ``merged`` names the operations of the epilogue.
         """
-        with nullcontext() if self.is_here else blocks.within(self.block):
+        within = nullcontext() if self.is_here else blocks.within(self.block)
+        with within, announced(self._lines):
             self.kernel.launch(node.storage, epilogue)
         self.graph.products.pop(self.key, None)
         if merged:

@@ -21,6 +21,7 @@ from browsergpu.core import blocks
 from browsergpu.core.blocks import Block
 from browsergpu.core.checks import product
 from browsergpu.core.element_types import UINT32, ElementType
+from browsergpu.core.places import Line, running
 from browsergpu.core.shapes import Shape
 from browsergpu.core.showing import Shown
 from browsergpu.core.turns import exclusive, new_lock
@@ -63,6 +64,7 @@ class Trace(Shown):
         "held",
         "is_optimized",
         "leaves",
+        "lines",
         "nodes",
         "shape",
         "tracer",
@@ -78,6 +80,8 @@ class Trace(Shown):
         self._loaded: dict[Node, int] = {}  # places of arrays that are read by index
         self._reduced: set[int] = set()  # places of values that were reduced without memory
         self.nodes: list[Node] = []
+        #: The user's lines of the entries, by the first place, if a profile needs them.
+        self.lines: dict[int, tuple[Line, ...]] = {}
         self.words: dict[int, tuple[int, ...]] = {}  # words of the numbers, by place
         self.held = 0  # bytes of the arrays
         graph = tracer.captured
@@ -85,8 +89,8 @@ class Trace(Shown):
         self.block = graph.block if graph is not None and graph.is_here else None
         #: Whether it may read products that are not dispatched yet, and merges equal values.
         self.is_optimized = self.block is not None and graph.optimize
-        # During a capture, each operation must look its trace up.
-        self._room = MOST_ENTRIES - 2 if graph is None else -1
+        # During a capture or a profile, each operation must look its trace up.
+        self._room = -1 if tracer.needs_lines else MOST_ENTRIES - 2
         #: With at most this many entries, an operation on values of this trace fits without further
         #: checks.
         self.free_below = self._room
@@ -278,6 +282,7 @@ class Trace(Shown):
         kept, new, code = pruned(tuple(self.code), places)
         if 2 * len(kept) >= MOST_ENTRIES:
             return False
+        self.lines = {new[at]: own for at, own in self._lines_of_entries().items() if at in new}
         self.code = list(code)
         self.leaves = {new[at]: leaf for at, leaf in self.leaves.items() if at in new}
         self.words = {new[at]: words for at, words in self.words.items() if at in new}
@@ -322,6 +327,7 @@ class Trace(Shown):
                     self.words,
                     memory,
                     originals,
+                    self._lines_of_entries() if self.tracer.needs_lines else None,
                 )
         finally:
             if originals:
@@ -368,6 +374,15 @@ class Trace(Shown):
                 storage.release()
             raise
 
+    def _lines_of_entries(self) -> dict[int, tuple[Line, ...]]:
+        """Return the user's lines of each entry."""
+        found: dict[int, tuple[Line, ...]] = {}
+        if self.lines:
+            own: tuple[Line, ...] = ()
+            for place in range(len(self.code)):
+                own = found[place] = self.lines.get(place, own)
+        return found
+
     def _close(self) -> None:
         for node in self.nodes:
             node.trace = None
@@ -398,6 +413,16 @@ class Tracer(Shown):
         graphs = self.device.graphs
         graph = None if graphs is None else graphs.begun
         return graph if graph is not None and graph.tracer is self else None
+
+    @property
+    def needs_lines(self) -> bool:
+        """Whether a profile or a replay of a captured graph may need the user's lines."""
+        return self.captured is not None or self.device.recorder.is_profiled
+
+    def start_lines(self) -> None:
+        """Note the lines of all operations from now on, since a profile has started."""
+        for trace in self._traces.values():
+            trace.free_below = trace._room = -1
 
     @property
     def block(self) -> Block | None:
@@ -480,6 +505,12 @@ class Tracer(Shown):
         entries
             The number of entries to add, by default ``operands + 1``.
         """
+        trace = self._with_room(shape, operands, entries)
+        if self.needs_lines:
+            trace.lines[len(trace.code)] = running()
+        return trace
+
+    def _with_room(self, shape: Shape, operands: int, entries: int) -> Trace:
         traces = self.traces
         trace = traces.get(shape)
         if trace is not None:

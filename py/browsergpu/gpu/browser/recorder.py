@@ -380,9 +380,7 @@ class Recorder(Shown, Gpu):
             if other != buffer:
                 others += [(*place, [other]) for place in captured.uses.get(buffer, ())]
         self._look_at(self._recorder.replay(captured.id, json.dumps(others)))
-        for observer in self.observers:
-            for pipeline, fields in captured.dispatches:
-                observer(pipeline, fields)
+        captured.tell(self.observers)
 
     # -- buffers ---------------------------------------------------------------------------------
 

@@ -246,9 +246,7 @@ class Recorder(Shown, Gpu):
         others = {number: (back, words) for (number, back), words in changes}
         swapped = {one for buffer in buffers for one in captured.uses.get(buffer, ())}
         self._sender.add_all(captured.commands, others, swapped, buffers)
-        for observer in self.observers:
-            for pipeline, fields in captured.dispatches:
-                observer(pipeline, fields)
+        captured.tell(self.observers)
 
     # -- buffers ---------------------------------------------------------------------------------
 
