@@ -1,6 +1,6 @@
 // C = f(alpha A B + bias) + beta C, row-major and contiguous, float16 in memory and float32 sums, by
 // subgroup matrices. Rows are whole vec4u: n and k are multiples of 8, or rows are padded, A's with
-// zeros.
+// zeros. With TURNED, B is stored transposed, as the weights of layers are: n rows of k elements.
 //
 // A workgroup computes a tile of ROWS × COLUMNS of C. Each subgroup keeps SUB_ROWS × SUB_COLUMNS of
 // it in registers. DEPTH steps of k go through workgroup memory at a time. The next tiles of A and B
@@ -36,11 +36,17 @@ override STEPS: u32 = 4u;
 
 // Rows from one read of a thread to its next. The text that is compiled has constants above.
 const A_SPAN = THREADS / (DEPTH / 8u);
+//#if TURNED
+const B_SPAN = THREADS / (DEPTH / 8u);
+//#else
 const B_SPAN = THREADS / (COLUMNS / 8u);
+//#endif
 
 // Pitches in vec4u. They are odd, so that the rows of a matrix start in different banks.
 override A_PITCH = DEPTH / 8u + 1u;
-override B_PITCH = SUB_COLUMNS / 8u + 1u;
+override B_PITCH: u32 = 9u;
+override B_LINES: u32 = 64u; // rows of B's tile for a subgroup: steps, or columns with TURNED
+override TURNED: u32 = 0u;
 const C_PITCH = 5u;
 
 @group(0) @binding(0) var<storage, read> a: array<vec4u>; // eight halves each
@@ -55,7 +61,7 @@ alias Sum = subgroup_matrix_result<f32, 16, 16>;
 // One array for the rows of A of a subgroup, and one for its columns of B: the compiler checks no
 // bounds if the place of a matrix in an array is a constant.
 var<workgroup> a_tile: array<array<vec4u, SUB_ROWS * A_PITCH>, ROWS / SUB_ROWS>;
-var<workgroup> b_tile: array<array<vec4u, DEPTH * B_PITCH>, COLUMNS / SUB_COLUMNS>;
+var<workgroup> b_tile: array<array<vec4u, B_LINES * B_PITCH>, COLUMNS / SUB_COLUMNS>;
 var<workgroup> c_tile: array<array<vec4u, 16u * C_PITCH>, THREADS / 32u>; // sums of each subgroup
 
 fn to_halves(x: vec4f) -> vec2u {
@@ -123,24 +129,42 @@ fn main(
   // What this thread reads. Rows and columns beyond the edge are replaced by the last ones: they
   // only contribute to sums that are not written.
   let a_width = (params.k + 7u) / 8u;
+  //#if TURNED
+  let b_width = a_width;
+  //#else
   let b_width = (params.n + 7u) / 8u;
+  //#endif
   let a_row = thread / (DEPTH / 8u);
   let a_column = thread % (DEPTH / 8u);
+  //#if TURNED
+  let b_row = thread / (DEPTH / 8u);
+  let b_column = thread % (DEPTH / 8u);
+  //#else
   let b_row = thread / (COLUMNS / 8u);
   let b_column = thread % (COLUMNS / 8u);
+  //#endif
   let last = params.m - 1u;
   let a_first = group.z * (params.a_batch / 8u) + a_column;
   //#repeat READ A_READS
   let a_at_READ = a_first + min(row0 + a_row + READ * A_SPAN, last) * a_width;
   //#end
   let b_first = group.z * (params.b_batch / 8u);
+  //#if TURNED
+  // Not limited to B's rows, which costs registers: memory beyond is not read.
+  let b_at = b_first + b_column + (column0 + b_row) * b_width;
+  //#else
   let b_at = b_first + b_row * b_width + min(column0 / 8u + b_column, b_width - 1u);
+  //#endif
   //#repeat READ B_READS
   let b_at_READ = b_at + READ * B_SPAN * b_width;
   //#end
   let a_to = a_row * A_PITCH + a_column;
+  //#if TURNED
+  let b_to = b_row * B_PITCH + b_column;
+  //#else
   let b_side = b_column / (SUB_COLUMNS / 8u);
   let b_to = b_row * B_PITCH + b_column % (SUB_COLUMNS / 8u);
+  //#endif
 
   //#repeat READ A_READS
   var next_a_READ = a[a_at_READ];
@@ -161,14 +185,22 @@ fn main(
       next_a_READ = select(vec4u(), next_a_READ, inside);
       //#end
       //#repeat READ B_READS
+      //#if TURNED
+      next_b_READ = select(vec4u(), next_b_READ, inside);
+      //#else
       next_b_READ = select(vec4u(), next_b_READ, k0 + b_row + READ * B_SPAN < params.k);
+      //#endif
       //#end
     }
     //#repeat READ A_READS
     a_tile[READ * A_SPAN / SUB_ROWS][a_to + READ * A_SPAN % SUB_ROWS * A_PITCH] = next_a_READ;
     //#end
     //#repeat READ B_READS
+    //#if TURNED
+    b_tile[READ * B_SPAN / SUB_COLUMNS][b_to + READ * B_SPAN % SUB_COLUMNS * B_PITCH] = next_b_READ;
+    //#else
     b_tile[b_side][b_to + READ * B_SPAN * B_PITCH] = next_b_READ;
+    //#endif
     //#end
     workgroupBarrier();
     let k1 = k0 + DEPTH;
@@ -177,7 +209,11 @@ fn main(
       next_a_READ = a[a_at_READ + k1 / 8u];
       //#end
       //#repeat READ B_READS
+      //#if TURNED
+      next_b_READ = b[b_at_READ + k1 / 8u];
+      //#else
       next_b_READ = b[b_at_READ + k1 * b_width];
+      //#endif
       //#end
     }
     let left = &a_tile[sub_row];
@@ -188,8 +224,13 @@ fn main(
       let a_I = subgroupMatrixLoad<Left, row_major>(left, 16u * I * A_PITCH + 2u * STEP, A_PITCH);
       //#end
       //#repeat J ACROSS
+      //#if TURNED
+      let b_J = subgroupMatrixLoad<Right, col_major>(
+        right, 16u * J * B_PITCH + 2u * STEP, B_PITCH);
+      //#else
       let b_J = subgroupMatrixLoad<Right, row_major>(
         right, 16u * STEP * B_PITCH + 2u * J, B_PITCH);
+      //#endif
       //#repeat I DOWN
       sum_I_J = subgroupMatrixMultiplyAccumulate(a_I, b_J, sum_I_J);
       //#end

@@ -177,7 +177,16 @@ CONFIGURATIONS = {
     "gemm_sum": {"1", "8"},
     **{
         f"gemm_f16{kernel}": {"", "bias", "relu", "gelu", "silu", "gelu_erf", "wide"}
-        for kernel in ("", "_tile", "_matrix32", "_matrix64", "_matrix128")
+        for kernel in ("", "_tile", "_matrix128")
+    },
+    **{
+        f"gemm_f16_matrix{rows}": {"wide"}
+        | {
+            "_".join(filter(None, (turned, end)))
+            for turned in ("", "turned")
+            for end in ("", "bias", "relu", "gelu", "silu", "gelu_erf")
+        }
+        for rows in (32, 64)
     },
     "gemm_f16_rows": {  # rows of a workgroup
         f"{rows}{function}"

@@ -18,6 +18,7 @@ from browsergpu.core.shapes import Shape
 from browsergpu.device.device import Device
 from browsergpu.gpu.program import Slot
 from browsergpu.kernels.base.build import Build
+from browsergpu.kernels.base.facts import Facts
 from browsergpu.kernels.elements.strided import gather
 from browsergpu.kernels.matmul import gemm, gemm_f16, gemm_high
 from browsergpu.kernels.matmul.products import A_HALVES, B_HALVES, BIAS_HALVES, RESIDUAL_HALVES
@@ -190,7 +191,7 @@ def _multiply(
     staging = Staging(build)
     are_halves = all(x is None or x.dtype is DType.F16 for x in (a, b, c, bias, residual))
     own = _plan_of_halves(plan, residual) if are_halves else None
-    if own is not None and (_is_plain(own) or gemm_f16.is_by_matrices(build.facts, own)):
+    if own is not None and _takes_halves(build.facts, own):
         _of_halves(build, staging, own, a, b, c, bias, activation, residual)
     else:
         y = staging.write(c, a, b, bias, residual)
@@ -221,6 +222,16 @@ def _plan_of_halves(plan: MatmulPlan, residual: Operand | None) -> gemm_f16.Gemm
     m, n, k, count, *rest = plan.of_halves
     beta = 0.0 if residual is None else 1.0
     return gemm_f16.plan_gemm_f16(m, n, k, plan.factor, beta, count, *rest)
+
+
+def is_by_halves(facts: Facts, plan: MatmulPlan) -> bool:
+    """Return whether a product of float16 arrays is computed by float16 kernels."""
+    own = _plan_of_halves(plan, None)
+    return own is not None and _takes_halves(facts, own)
+
+
+def _takes_halves(facts: Facts, own: gemm_f16.GemmF16Plan) -> bool:
+    return _is_plain(own) or gemm_f16.is_by_matrices(facts, own)
 
 
 def _is_plain(plan: gemm_f16.GemmF16Plan) -> bool:

@@ -71,13 +71,17 @@ def test_lines_keep_their_numbers(kernel: Kernel, constants: dict[str, int]) -> 
             assert new == "" if repeats else re.search(r"\b0u\b|_0\b", new)
             repeats += begins - (old.strip() == "//#end")
             continue
-        name = old.strip().removeprefix("//#if ")
-        left_out = left_out or (name != old.strip() and constants.get(name) == 0)
-        if left_out:
-            assert new == ""
-            left_out = old.strip() != "//#endif"
-        else:
-            assert old == new or old.startswith(("override ", shaders.PARAMETERS)), old
+        match old.strip().split():
+            case ["//#if", name]:
+                left_out = constants.get(name) == 0
+            case ["//#else"]:
+                left_out = not left_out
+            case ["//#endif"]:
+                left_out = False
+            case _ if not left_out:
+                assert old == new or old.startswith(("override ", shaders.PARAMETERS)), old
+                continue
+        assert new == ""
 
 
 def test_what_is_repeated_comes_so_many_times() -> None:

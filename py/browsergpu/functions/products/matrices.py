@@ -9,7 +9,7 @@ from browsergpu.arrays.reduce import memory_view
 from browsergpu.core.element_types import FLOAT16
 from browsergpu.core.enums import Precision
 from browsergpu.tensors.device_array import Storage
-from browsergpu.tensors.matmul import MatmulPlan, multiply, planned
+from browsergpu.tensors.matmul import MatmulPlan, is_by_halves, multiply, planned
 from browsergpu.tensors.view import View
 
 #: A planned product and its operands.
@@ -80,8 +80,11 @@ def multiplied(
     parts = _PARTS if bias is None else _BIASED_PARTS
     if precision is not Precision.HIGHEST:  # its kernels have no epilogue
         parts = frozenset()
-    elif kind is FLOAT16 and ready[0].of_halves is None:  # float32 kernels take float32 arrays
-        parts -= {"bias", "residual"}
+    elif kind is FLOAT16:
+        if ready[0].of_halves is None:  # float32 kernels take float32 arrays
+            parts -= {"bias", "residual"}
+        elif is_by_halves(tracer.device.facts, ready[0]):
+            parts -= {"residual"}  # the kernels add to a copy, which takes longer than an addition
     axis = len(made.shape) - 1 if len(b.shape) > 1 else None
     operands = (a, b) if bias is None else (a, b, bias)
     kernel = Kernel(op, launch, axis, parts)

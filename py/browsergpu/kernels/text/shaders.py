@@ -14,9 +14,9 @@ arrays sized by an override.
 
 Two directives change the text and keep its line numbers:
 
-- ``//#if NAME`` to ``//#endif``: the lines are blanked if that constant is 0. It removes code that
-  costs registers even if it never runs, and selects one of several alternatives
-  (``lib/numbers.wgsl``).
+- ``//#if NAME`` to ``//#endif``: the lines are blanked if that constant is 0, or, if there is
+  ``//#else``, those before it, and otherwise those behind it. It removes code that costs registers
+  even if it never runs, and selects one of several alternatives (``lib/numbers.wgsl``).
 - ``//#repeat NAME 16`` to ``//#end``: the lines are repeated 16 times on the first line, with NAME
   as 0 to 15, also at the end of a name: ``sum_NAME`` becomes ``sum_0``. The number may be a
   constant's name. It replaces loops that compilers do not unroll, and may contain other repeats.
@@ -36,7 +36,8 @@ _IMMEDIATES = "var<immediate> params: Params;"
 _INCLUDE = re.compile(r"^//#include (.+)$", re.MULTILINE)
 # Declarations begin their lines; a test checks it.
 _WORKGROUP_TYPE = re.compile(r"^var<workgroup> \w+: ([^;]+);", re.MULTILINE)
-_ONLY_IF = re.compile(r"^[ \t]*//#if (\w+)\n.*?^[ \t]*//#endif\n", re.MULTILINE | re.DOTALL)
+_ONLY_IF = re.compile(r"^[ \t]*//#if (\w+)\n(.*?)^[ \t]*//#endif\n", re.MULTILINE | re.DOTALL)
+_ELSE = re.compile(r"^[ \t]*//#else\n", re.MULTILINE)
 _REPEAT = re.compile(
     r"^[ \t]*//#repeat (\w+) (\w+)\n((?:(?!^[ \t]*//#repeat).)*?)^[ \t]*//#end\n",
     re.MULTILINE | re.DOTALL,
@@ -115,8 +116,11 @@ def to_compile(
 
 
 def _left_out(found: re.Match[str], constants: Mapping[str, int]) -> str:
-    """Blank the lines between ``//#if NAME`` and ``//#endif`` if the constant is 0."""
-    return found[0] if constants.get(found[1], 1) else "\n" * found[0].count("\n")
+    """Blank the lines of the alternative of ``//#if NAME`` that the constant does not select."""
+    parts = _ELSE.split(found[2])
+    chosen = 0 if constants.get(found[1], 1) else 1
+    texts = [one if i == chosen else "\n" * one.count("\n") for i, one in enumerate(parts)]
+    return "\n" + "\n".join(texts) + "\n"  # the directives become empty lines
 
 
 def _written_out(found: re.Match[str], constants: Mapping[str, int]) -> str:

@@ -13,14 +13,14 @@ def data(bg: Any, *shape: int, dtype: str = "float32", seed: int = 0) -> Any:
 
 
 def near(x: Any, y: Any) -> None:
-    """Compare within 4 roundings of the largest element."""
+    """Compare within 16 roundings of the largest element: kernels differ in the order of sums."""
     x, y = np.asarray(x), np.asarray(y)
     assert x.dtype == y.dtype
     assert x.shape == y.shape
     kind = "complex128" if y.dtype.kind == "c" else "float64"
     wide = y.astype(kind)
     eps = float(np.finfo(y.dtype).eps) if y.dtype.kind in "fc" else 0.0
-    atol = 4 * eps * float(np.abs(wide[np.isfinite(wide)]).max(initial=0))
+    atol = 16 * eps * float(np.abs(wide[np.isfinite(wide)]).max(initial=0))
     np.testing.assert_allclose(x.astype(kind), wide, rtol=0, atol=atol)
 
 

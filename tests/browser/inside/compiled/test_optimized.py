@@ -62,9 +62,11 @@ def test_bias_activation_and_residual_of_each_shape(bg: Any, shapes: Any, dtype:
 def test_linear_layers_with_their_bias(bg: Any, dtype: str) -> None:
     x, h = data(bg, 2, 3, 12, dtype=dtype), data(bg, 2, 3, 20, dtype=dtype)
     w, b = data(bg, 20, 12, dtype=dtype), data(bg, 20, dtype=dtype)
-    assert both(bg, lambda x, w, b, h: bg.nn.relu(bg.nn.linear(x, w, b)) + h, x, w, b, h) == [
-        "linear with maximum, add"
-    ]
+    (merged,) = both(bg, lambda x, w, b, h: bg.nn.relu(bg.nn.linear(x, w, b)) + h, x, w, b, h)
+    # Kernels of subgroup matrices leave the addition of float16 to another kernel.
+    assert merged == "linear with maximum, add" or (dtype, merged) == (
+        "float16", "linear with maximum",
+    )  # fmt: skip
     # a second bias has no place in the kernel
     assert both(bg, lambda x, w, b: bg.nn.linear(x, w, b) + b, x, w, b) == []
 
