@@ -112,7 +112,12 @@ PROGRAMS = (
     ),
     Program(
         "word_language_model (Transformer)", "examples", "word_language_model/main.py",
-        _TEXT + "--model Transformer --lr 1 --log-interval 2", prepare=_sentences,
+        _TEXT + "--model Transformer --lr 1 --log-interval 2",
+        {
+            "torch.save(model, f)": "torch.save(model.state_dict(), f)",
+            "model = torch.load(f)": "model.load_state_dict(torch.load(f))",
+        },
+        _sentences,
     ),
     Program(
         "time_sequence_prediction", "examples", "time_sequence_prediction/train.py", "--steps 1",

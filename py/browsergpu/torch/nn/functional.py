@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from math import inf
 from typing import Any
 
 from browsergpu import nn as own
 from browsergpu.arrays.array import Array
 from browsergpu.core.errors import InvalidArgument, UnknownName
-from browsergpu.functions import elementwise, statistics
+from browsergpu.functions import creation, elementwise, manipulation, statistics
 from browsergpu.functions.linalg import norms
+from browsergpu.functions.linalg.linear import matmul
 from browsergpu.networks.seeding import drawer
 from browsergpu.torch.tensors.devices import notice
 from browsergpu.torch.tensors.public import FUNCTIONS, returning_tensors
@@ -205,6 +207,31 @@ def embedding(
         return found
     is_padding = elementwise.equal(input, padding_idx % weight.shape[0])[..., None]
     return elementwise.where(is_padding, found.detach(), found)
+
+
+@returning_tensors
+def scaled_dot_product_attention(
+    query: Any, key: Any, value: Any, attn_mask: Any = None, dropout_p: float = 0.0,
+    is_causal: bool = False, scale: float | None = None, enable_gqa: bool = False,
+) -> Any:  # fmt: skip
+    """Return the values, weighted by the products of queries and keys."""
+    if enable_gqa and key.shape[-3] != query.shape[-3]:
+        groups = query.shape[-3] // key.shape[-3]
+        key, value = (manipulation.repeat(x, groups, axis=-3) for x in (key, value))
+    if not dropout_p:
+        return own.scaled_dot_product_attention(
+            query, key, value, attn_mask, is_causal=is_causal, scale=scale
+        )
+    scores = matmul(query, manipulation.matrix_transpose(key))
+    scores = scores * (query.shape[-1] ** -0.5 if scale is None else scale)
+    if is_causal:
+        ones = creation.ones(scores.shape[-2:], dtype="bool", device=query.device)
+        attn_mask = creation.tril(ones)
+    if attn_mask is not None:
+        is_bool = attn_mask.dtype.kind == "b"
+        scores = elementwise.where(attn_mask, scores, -inf) if is_bool else scores + attn_mask
+    shares = own.dropout(own.softmax(scores, -1), dropout_p, True, generator=_drawer(query))
+    return matmul(shares, value)
 
 
 @returning_tensors

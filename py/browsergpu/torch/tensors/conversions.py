@@ -213,6 +213,10 @@ _PROPERTIES: dict[str, Any] = {
     ),
     "grad_fn": property(_grad_fn, doc="The operation of which the tensor is the result, or None."),
     "is_cuda": property(lambda self: False, doc="False, as WebGPU is not CUDA."),
+    **{
+        f"is_{name}": property(lambda self: False, doc="False, as the tensor is on WebGPU.")
+        for name in ("cpu", "mps", "xpu")
+    },
     "is_sparse": property(lambda self: False, doc="False."),
     "is_quantized": property(lambda self: False, doc="False."),
     "is_meta": property(lambda self: not self.device.has_values, doc="Whether it has no values."),

@@ -391,7 +391,7 @@ def block_diag(*tensors: Any) -> Any:
     return manipulation.concat(found)
 
 
-@public("numel", out=False)
+@public("numel", "nelement", out=False)
 def numel(input: Any) -> int:
     """Return the number of elements."""
     return product(tuple(input.shape))

@@ -138,9 +138,13 @@ class RandomSampler(Sampler[int]):
     def __iter__(self) -> Iterator[int]:
         count = len(self.data_source)
         if self.replacement:
-            drawn = randint(0, count, (self.num_samples,), generator=self.generator)
-            return iter(drawn.tolist())
+            return self._drawn(count)
         return iter(_order(count, self.generator)[: self.num_samples].tolist())
+
+    def _drawn(self, count: int) -> Iterator[int]:
+        for begin in range(0, self.num_samples, 4096):  # num_samples may be without end
+            size = min(4096, self.num_samples - begin)
+            yield from randint(0, count, (size,), generator=self.generator).tolist()
 
     def __len__(self) -> int:
         return self.num_samples

@@ -97,6 +97,20 @@ def test_dropout_functions_draw_by_the_seed() -> None:
     assert nn.Dropout2d()(x).shape == x.shape
 
 
+def test_attention_with_dropout_is_attention_on_average() -> None:
+    torch.manual_seed(0)
+    q, k, v = (torch.randn(1, 2, 5, 4) for _ in range(3))
+    expected = F.scaled_dot_product_attention(q, k, v, is_causal=True)
+    drawn = [
+        F.scaled_dot_product_attention(q, k, v, dropout_p=0.1, is_causal=True) for _ in range(60)
+    ]
+    # The mean of 60 draws has a standard deviation of about 0.3 * |v| / sqrt(60) = 0.1.
+    assert (torch.stack(drawn).mean(0) - expected).abs().max() < 0.5
+    assert torch.allclose(
+        F.scaled_dot_product_attention(q, k, v, dropout_p=1e-9, is_causal=True), expected, atol=1e-5
+    )
+
+
 def test_loaders() -> None:
     data = TensorDataset(torch.arange(10), torch.arange(10) * 2)
     torch.manual_seed(1)
