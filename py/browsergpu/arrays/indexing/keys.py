@@ -133,7 +133,7 @@ def _items(x: V, key: Any) -> list[Any]:
     ``...`` is expanded. A mask becomes one index array for each of its axes.
     """
     items = list(key) if isinstance(key, tuple) else [key]
-    items = [list(item) if isinstance(item, tuple) else item for item in items]  # as in NumPy
+    items = [list(item) if isinstance(item, tuple | range) else item for item in items]
     masks = [_mask(x, item) for item in items]
     rank = len(x.node.shape)
     ellipses = sum(item is Ellipsis for item in items)

@@ -22,6 +22,9 @@ for _name, _kind in losses.LOSSES.items():
     globals()[_name] = _kind
     __all__.append(_name)
 
+#: The class of projections in PyTorch's attention layers, which differs only when quantized.
+NonDynamicallyQuantizableLinear = globals()["Linear"]
+
 #: Modules of PyTorch whose layers are all here.
 _PARTS = {
     "modules", "activation", "batchnorm", "container", "conv", "distance", "dropout", "flatten",

@@ -61,10 +61,11 @@ VALUES: dict[str, Callable[[Any], Any]] = {
 }
 #: What reads an array on purpose, for its values, and may refuse something then.
 LOOKS_AT_VALUES = {
-    "Array.__dlpack__", "data.ChainDataset", "data.ConcatDataset", "data.Subset", "fft.fft2", "fft.ifft2", "fft.irfft2", "fft.rfft2",
-    "fromfunction", "histogram", "histogram_bin_edges", "histogramdd", "indices", "intersect1d",
-    "linalg.tensorsolve", "nanpercentile", "nanquantile", "nditer", "percentile", "piecewise",
-    "place", "quantile", "rot90", "setdiff1d", "setxor1d", "unique",
+    "Array.__dlpack__", "data.ChainDataset", "data.ConcatDataset", "data.Subset", "fft.fft2",
+    "fft.ifft2", "fft.irfft2", "fft.rfft2", "fromfunction", "histogram", "histogram_bin_edges",
+    "histogramdd", "indices", "intersect1d", "linalg.tensorsolve", "nanpercentile", "nanquantile",
+    "nditer", "percentile", "piecewise", "place", "quantile", "rot90", "setdiff1d", "setxor1d",
+    "unique",
 }  # fmt: skip
 #: What opens or closes a GPU, or measures it.
 LEFT_OUT = {

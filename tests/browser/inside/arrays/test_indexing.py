@@ -189,3 +189,21 @@ def test_parts_of_parts_and_assignments(bg: Any, data: st.DataObject) -> None:
         if data.draw(st.booleans()) and x.ndim > 1:
             x, array = x.T, array.T
     assert_same(array + 0, x)
+
+
+def test_ranges_are_index_arrays(bg: Any) -> None:
+    host = np.arange(24, dtype=np.float32).reshape(4, 6)
+    x = bg.asarray(host, copy=True)
+    for key in (
+        range(3),
+        range(3, -1, -2),
+        (slice(None), range(1, 6, 2)),
+        (range(2), range(2, 4)),
+        range(0),
+    ):
+        np.testing.assert_array_equal(x[key].numpy(), host[key], strict=True)
+        x[key] = -1
+        host[key] = -1
+        np.testing.assert_array_equal(x.numpy(), host)
+    with pytest.raises(IndexError):
+        _ = x[range(5)].numpy()
