@@ -284,10 +284,13 @@ def test_an_unavailable_download_is_one_clear_error(notebook: NotebookPage) -> N
     unserved = notebook.run("import lxml")
     expect(unserved.locator(".output")).to_have_count(1)
     expect(unserved).to_contain_text("the site could not give the package lxml")
-    unknown = notebook.run("import torch")
+    unknown = notebook.run("import not_there")
     expect(unknown.locator(".output")).to_have_count(1)
-    expect(unknown).to_contain_text("No module named 'torch'")
+    expect(unknown).to_contain_text("No module named 'not_there'")
     expect(unknown).to_contain_text("%pip install")
+    other = notebook.run("import torch")
+    expect(other.locator(".output")).to_have_count(1)
+    expect(other).to_contain_text("Use: import browsergpu.torch as torch")
     index = f"{notebook.url}/no-index/{{package_name}}"
     for code in (
         f"import micropip\nmicropip.install('not-there', index_urls='{index}')",

@@ -60,7 +60,8 @@ def nothing_left_behind(request: pytest.FixtureRequest) -> Iterator[None]:
         return
     backend = request.getfixturevalue("backend")
     memory = backend.device.memory
-    if memory.buffers:  # perhaps a cycle of an earlier test, which would be freed during this one
+    if memory.buffers:  # perhaps of an earlier test, and freed during this one
+        backend.synchronize()
         _forget_last_error()
     before = (memory.buffers, memory.in_use)
     yield

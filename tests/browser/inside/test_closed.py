@@ -224,7 +224,7 @@ def test_closing_while_opening_ends_closed(turns: int) -> None:
             assert answer is None
             continue
         assert isinstance(answer, NotInitialized)
-        assert "init: the backend was closed while it was being opened" in str(answer)
+        assert "init: the backend was closed while init() opened it" in str(answer)
     assert not backend.is_initialized
     assert len(open_devices()) == before
     with pytest.raises(NotInitialized, match="closed"):
