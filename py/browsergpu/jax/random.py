@@ -187,10 +187,7 @@ def uniform(
     fraction: Any = (bits(key, shape) >> 9).astype(np.float32) * 2.0**-23
     if not isinstance(minval, Array) and not isinstance(maxval, Array):
         minval, maxval = np.float32(minval), np.float32(maxval)
-        span = maxval - minval
-    else:
-        span = maxval - minval
-    found = fraction * span + minval
+    found = fraction * (maxval - minval) + minval
     return elementwise.maximum(found, minval)
 
 

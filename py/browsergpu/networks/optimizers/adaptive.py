@@ -19,7 +19,26 @@ from browsergpu.networks.optimizers.optimizer import (
 from browsergpu.networks.optimizers.settings import Group, Settings
 
 
-class Adam(Optimizer):
+class OfMoments(Optimizer):
+    """Base of optimizers with running means of gradients, and betas."""
+
+    _counts = True
+
+    def _check(self, group: Group) -> None:
+        super()._check(group)
+        at_least(self._op, group, "eps", "momentum_decay")
+        below_one(self._op, group, "betas")
+
+    def _mean(self, g: Array, state: Kept, settings: Settings) -> Array:
+        first, rest = settings.share("betas", 0)
+        return state.keep("exp_avg", state.kept("exp_avg") * first + g * rest)
+
+    def _mean_square(self, g: Array, state: Kept, settings: Settings) -> Array:
+        second, rest = settings.share("betas", 1)
+        return state.keep("exp_avg_sq", state.kept("exp_avg_sq") * second + g * g * rest)
+
+
+class Adam(OfMoments):
     """Adam: m = β₁ m + (1 - β₁) g and v = β₂ v + (1 - β₂) g².
 
     g is the gradient plus weight_decay x. Step t is x -= lr m / (1 - β₁ᵗ) / (√(v / (1 - β₂ᵗ)) +
@@ -52,8 +71,6 @@ class Adam(Optimizer):
     Source: Kingma and Ba, arXiv 1412.6980; ``amsgrad`` Reddi et al., arXiv 1904.09237.
     """
 
-    _counts = True
-
     def __init__(
         self, params: Iterable[Any], lr: float = 1e-3, betas: tuple[float, float] = (0.9, 0.999),
         eps: float = 1e-8, weight_decay: float = 0.0, amsgrad: bool = False, *,
@@ -66,21 +83,10 @@ class Adam(Optimizer):
             "decoupled_weight_decay": decoupled_weight_decay,
         })  # fmt: skip
 
-    def _check(self, group: Group) -> None:
-        super()._check(group)
-        at_least(self._op, group, "eps")
-        below_one(self._op, group, "betas")
-
     def _changed(self, x: Array, g: Array, state: Kept, settings: Settings) -> Array:
-        if settings.is_used("weight_decay"):
-            if settings.is_set("decoupled_weight_decay"):
-                x = x * settings.computed("decay", lambda now: 1 - now["lr"] * now["weight_decay"])
-            else:
-                g = g + x * settings.number("weight_decay")
-        first, rest = settings.share("betas", 0)
-        m = state.keep("exp_avg", state.kept("exp_avg") * first + g * rest)
-        second, rest = settings.share("betas", 1)
-        v = state.keep("exp_avg_sq", state.kept("exp_avg_sq") * second + g * g * rest)
+        x, g = self._decayed(x, g, settings)
+        m = self._mean(g, state, settings)
+        v = self._mean_square(g, state, settings)
         if settings.is_set("amsgrad"):
             v = elementwise.maximum(state.kept("max_exp_avg_sq"), v)
             state.keep("max_exp_avg_sq", v)
@@ -165,8 +171,7 @@ class RMSprop(Optimizer):
         at_least(self._op, group, "eps", "momentum", "alpha")
 
     def _changed(self, x: Array, g: Array, state: Kept, settings: Settings) -> Array:
-        if settings.is_used("weight_decay"):
-            g = g + x * settings.number("weight_decay")
+        x, g = self._decayed(x, g, settings)
         alpha, rest = settings.share("alpha")
         v = state.keep("square_avg", state.kept("square_avg") * alpha + g * g * rest)
         if settings.is_set("centered"):
@@ -226,8 +231,7 @@ class Adagrad(Optimizer):
         at_least(self._op, group, "lr_decay", "initial_accumulator_value", "eps")
 
     def _changed(self, x: Array, g: Array, state: Kept, settings: Settings) -> Array:
-        if settings.is_used("weight_decay"):
-            g = g + x * settings.number("weight_decay")
+        x, g = self._decayed(x, g, settings)
         before = state.kept("sum", settings.beginning("initial_accumulator_value"))
         total = state.keep("sum", before + g * g)
         counted = state.counted

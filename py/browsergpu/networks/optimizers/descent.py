@@ -78,8 +78,7 @@ class SGD(Optimizer):
             raise InvalidArgument(self._op, "dampening", group["dampening"], expected)
 
     def _changed(self, x: Array, g: Array, state: Kept, settings: Settings) -> Array:
-        if settings.is_used("weight_decay"):
-            g = g + x * settings.number("weight_decay")
+        x, g = self._decayed(x, g, settings)
         if settings.is_set("momentum"):
             momentum = settings.number("momentum")
             before = state.get("momentum_buffer")

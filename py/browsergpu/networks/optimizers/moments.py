@@ -8,46 +8,16 @@ from typing import Any, Unpack
 
 from browsergpu.arrays.array import Array
 from browsergpu.functions import elementwise
+from browsergpu.networks.optimizers.adaptive import OfMoments
 from browsergpu.networks.optimizers.kept import Kept, complement
 from browsergpu.networks.optimizers.optimizer import (
-    Optimizer,
     Ways,
-    at_least,
-    below_one,
     check_ways,
 )
 from browsergpu.networks.optimizers.settings import Group, Settings
 
 
-class _OfMoments(Optimizer):
-    """Base of optimizers with running means of gradients, and betas."""
-
-    _counts = True
-
-    def _check(self, group: Group) -> None:
-        super()._check(group)
-        at_least(self._op, group, "eps", "momentum_decay")
-        below_one(self._op, group, "betas")
-
-    def _decayed(self, x: Array, g: Array, settings: Settings) -> tuple[Array, Array]:
-        """Return the parameter and the gradient after weight decay."""
-        if settings.is_used("weight_decay"):
-            if settings.is_set("decoupled_weight_decay"):
-                x = x * settings.computed("decay", lambda now: 1 - now["lr"] * now["weight_decay"])
-            else:
-                g = g + x * settings.number("weight_decay")
-        return x, g
-
-    def _mean(self, g: Array, state: Kept, settings: Settings) -> Array:
-        first, rest = settings.share("betas", 0)
-        return state.keep("exp_avg", state.kept("exp_avg") * first + g * rest)
-
-    def _mean_square(self, g: Array, state: Kept, settings: Settings) -> Array:
-        second, rest = settings.share("betas", 1)
-        return state.keep("exp_avg_sq", state.kept("exp_avg_sq") * second + g * g * rest)
-
-
-class Adamax(_OfMoments):
+class Adamax(OfMoments):
     """Adamax: m = β₁ m + (1 - β₁) g, u = max(β₂ u, abs(g) + eps) and x -= lr / (1 - β₁ᵗ) m / u.
 
     Parameters
@@ -105,7 +75,7 @@ class Adamax(_OfMoments):
 _SCHEDULE = 0.96
 
 
-class NAdam(_OfMoments):
+class NAdam(OfMoments):
     """NAdam: Adam with Nesterov's momentum.
 
     In step t the momentum is μₜ = β₁ (1 - 0.96^(t ψ) / 2), where ψ is ``momentum_decay``, and Πₜ is
@@ -191,7 +161,7 @@ def _momentum(state: Kept, settings: Settings, ahead: int) -> tuple[Any, Any]:
     return settings.drafted(own), settings.drafted(1 - own)
 
 
-class RAdam(_OfMoments):
+class RAdam(OfMoments):
     """RAdam: Adam whose first steps use m alone, until v is reliable.
 
     With ρ = 2 / (1 - β₂) - 1 and ρₜ = ρ - 2 t β₂ᵗ / (1 - β₂ᵗ), the step is that of :class:`Adam`

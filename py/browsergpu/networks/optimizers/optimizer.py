@@ -134,6 +134,16 @@ class Optimizer:
         """Raise InvalidArgument for invalid settings."""
         at_least(self._op, group, "lr", "weight_decay")
 
+    def _decayed(self, x: Array, g: Array, settings: Settings) -> tuple[Array, Array]:
+        """Return the parameter and the gradient after weight decay."""
+        if settings.is_used("weight_decay"):
+            can_decouple = "decoupled_weight_decay" in self.defaults
+            if can_decouple and settings.is_set("decoupled_weight_decay"):
+                x = x * settings.computed("decay", lambda now: 1 - now["lr"] * now["weight_decay"])
+            else:
+                g = g + x * settings.number("weight_decay")
+        return x, g
+
     def _all(self) -> list[Array]:
         return [param for group in self.param_groups for param in group["params"]]
 

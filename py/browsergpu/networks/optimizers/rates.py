@@ -61,8 +61,7 @@ class Adadelta(Optimizer):
             raise InvalidArgument(self._op, "rho", group["rho"], "a number from 0 to 1")
 
     def _changed(self, x: Array, g: Array, state: Kept, settings: Settings) -> Array:
-        if settings.is_used("weight_decay"):
-            g = g + x * settings.number("weight_decay")
+        x, g = self._decayed(x, g, settings)
         rho, rest = settings.share("rho")
         eps = settings.number("eps")
         v = state.keep("square_avg", state.kept("square_avg") * rho + g * g * rest)
@@ -188,8 +187,7 @@ class ASGD(Optimizer):
         checks.real(self._op, "alpha", group["alpha"])
 
     def _changed(self, x: Array, g: Array, state: Kept, settings: Settings) -> Array:
-        if settings.is_used("weight_decay"):
-            g = g + x * settings.number("weight_decay")
+        x, g = self._decayed(x, g, settings)
         counted = state.counted
         if counted is None:
             rate = settings.computed("rate", lambda now: _rate(now, state.step))
