@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import wraps
 from typing import Any
 
-from browsergpu.autograd import transforms
+from browsergpu.autograd import jacobians, transforms
 from browsergpu.core.above import ABOVE
 from browsergpu.torch.tensors.tensor import as_tensors
 
@@ -76,24 +76,16 @@ def functional_call(module: Any, parameter_and_buffer_dicts: Any, args: Any = ()
             place[own] = value
 
 
-def jacrev(func: Any, argnums: int = 0) -> Any:
-    """Return a function that computes the Jacobian."""
-    from browsergpu.torch.autograd import functional
-
-    def call(*args: Any) -> Any:
-        def of_one(x: Any) -> Any:
-            own = list(args)
-            own[argnums] = x
-            return func(*own)
-
-        return functional.jacobian(of_one, args[argnums])
-
-    return call
+def jacrev(func: Any, argnums: Any = 0, has_aux: bool = False) -> Any:
+    """Return a function that computes the Jacobian by backward passes."""
+    return _of_tensors(jacobians.jacrev(func, argnums, has_aux=has_aux))
 
 
-jacfwd = jacrev
+def jacfwd(func: Any, argnums: Any = 0, has_aux: bool = False) -> Any:
+    """Return a function that computes the Jacobian by forward products."""
+    return _of_tensors(jacobians.jacfwd(func, argnums, has_aux=has_aux))
 
 
-def hessian(func: Any, argnums: int = 0) -> Any:
+def hessian(func: Any, argnums: Any = 0) -> Any:
     """Return a function that computes the second derivatives."""
-    return jacrev(grad(func, argnums), argnums)
+    return _of_tensors(jacobians.hessian(func, argnums))

@@ -5,26 +5,15 @@ from __future__ import annotations
 from math import inf
 from typing import Any
 
-from browsergpu import nn as own
-from browsergpu.arrays.array import Array
-from browsergpu.core.errors import InvalidArgument, UnknownName
-from browsergpu.functions import creation, elementwise, manipulation, statistics
-from browsergpu.functions.linalg import norms
+from browsergpu import nn
+from browsergpu.core.errors import UnknownName
+from browsergpu.functions import creation, elementwise, manipulation
 from browsergpu.functions.linalg.linear import matmul
 from browsergpu.networks.seeding import drawer
 from browsergpu.torch.tensors.devices import notice
 from browsergpu.torch.tensors.public import FUNCTIONS, returning_tensors
 
-
-def reduced(loss: Any, reduction: str) -> Any:
-    """Return the mean, the sum or all elements of a loss."""
-    if reduction == "none":
-        return loss
-    if reduction not in ("mean", "sum", "batchmean"):
-        raise InvalidArgument("loss", "reduction", reduction, "'mean', 'sum' or 'none'")
-    if reduction == "batchmean":
-        return statistics.sum(loss) / loss.shape[0]
-    return statistics.mean(loss) if reduction == "mean" else statistics.sum(loss)
+own: Any = nn  # its functions are called with arguments that are only known at run time
 
 
 def legacy(size_average: Any, reduce: Any, reduction: str) -> str:
@@ -189,24 +178,8 @@ def binary_cross_entropy(
     reduction: str = "mean",
 ) -> Any:  # fmt: skip
     """Return the binary cross-entropy of probabilities."""
-    return own.BCELoss(weight, reduction=legacy(size_average, reduce, reduction))(input, target)
-
-
-@returning_tensors
-def embedding(
-    input: Any, weight: Any, padding_idx: Any = None, max_norm: Any = None, norm_type: float = 2.0,
-    scale_grad_by_freq: bool = False, sparse: bool = False,
-) -> Any:  # fmt: skip
-    """Return the rows of a table. The gradient of the row ``padding_idx`` is 0."""
-    if max_norm is not None or scale_grad_by_freq:
-        given = max_norm if max_norm is not None else scale_grad_by_freq
-        raise InvalidArgument("embedding", "max_norm", given, "left out")
-    del norm_type, sparse  # gradients are dense
-    found = own.embedding(input, weight)
-    if padding_idx is None or not isinstance(found, Array) or not found.is_tracked:
-        return found
-    is_padding = elementwise.equal(input, padding_idx % weight.shape[0])[..., None]
-    return elementwise.where(is_padding, found.detach(), found)
+    how = legacy(size_average, reduce, reduction)
+    return own.binary_cross_entropy(input, target, weight, reduction=how)
 
 
 @returning_tensors
@@ -234,33 +207,20 @@ def scaled_dot_product_attention(
     return matmul(shares, value)
 
 
+def _alike(input: Any, *others: Any) -> Any:
+    """Broadcast arrays, and cast integers to the dtype of the first, as PyTorch's losses do."""
+    cast = [x if x.dtype.kind == "f" else x.astype(input.dtype) for x in others]
+    return manipulation.broadcast_arrays(input, *cast)
+
+
 @returning_tensors
 def kl_div(
     input: Any, target: Any, size_average: Any = None, reduce: Any = None,
     reduction: str = "mean", log_target: bool = False,
 ) -> Any:  # fmt: skip
     """Return the Kullback-Leibler divergence of log-probabilities from a target."""
-    if log_target:
-        loss = elementwise.exp(target) * (target - input)
-    else:
-        loss = FUNCTIONS["xlogy"](target, target) - target * input
-    return reduced(loss, legacy(size_average, reduce, reduction))
-
-
-@returning_tensors
-def cosine_similarity(x1: Any, x2: Any, dim: int = 1, eps: float = 1e-8) -> Any:
-    """Return the cosine of the angle between vectors."""
-    product = statistics.sum(x1 * x2, axis=dim)
-    sizes = [elementwise.maximum(norms.vector_norm(x, axis=dim), eps) for x in (x1, x2)]
-    return product / (sizes[0] * sizes[1])
-
-
-@returning_tensors
-def pairwise_distance(
-    x1: Any, x2: Any, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False
-) -> Any:
-    """Return the norms of the differences of rows."""
-    return norms.vector_norm(x1 - x2 + eps, axis=-1, ord=p, keepdims=keepdim)
+    how = legacy(size_average, reduce, reduction)
+    return own.kl_div(*_alike(input, target), reduction=how, log_target=log_target)
 
 
 @returning_tensors
@@ -269,12 +229,9 @@ def triplet_margin_loss(
     swap: bool = False, size_average: Any = None, reduce: Any = None, reduction: str = "mean",
 ) -> Any:  # fmt: skip
     """Return the triplet loss with a margin."""
-    near = pairwise_distance(anchor, positive, p, eps)
-    far = pairwise_distance(anchor, negative, p, eps)
-    if swap:
-        far = elementwise.minimum(far, pairwise_distance(positive, negative, p, eps))
-    loss = own.relu(near - far + margin)
-    return reduced(loss, legacy(size_average, reduce, reduction))
+    how = legacy(size_average, reduce, reduction)
+    given = _alike(anchor, positive, negative)
+    return own.triplet_margin_loss(*given, margin, p, eps, swap, reduction=how)
 
 
 @returning_tensors
@@ -283,8 +240,8 @@ def margin_ranking_loss(
     reduce: Any = None, reduction: str = "mean",
 ) -> Any:  # fmt: skip
     """Return the ranking loss with a margin."""
-    loss = own.relu(-target * (input1 - input2) + margin)
-    return reduced(loss, legacy(size_average, reduce, reduction))
+    how = legacy(size_average, reduce, reduction)
+    return own.margin_ranking_loss(*_alike(input1, input2, target), margin, reduction=how)
 
 
 @returning_tensors
@@ -293,9 +250,8 @@ def cosine_embedding_loss(
     reduce: Any = None, reduction: str = "mean",
 ) -> Any:  # fmt: skip
     """Return 1 - cosine for similar pairs, and the excess over the margin for others."""
-    cosine = cosine_similarity(input1, input2, input1.ndim - 1)
-    loss = elementwise.where(target == 1, 1 - cosine, own.relu(cosine - margin))
-    return reduced(loss, legacy(size_average, reduce, reduction))
+    how = legacy(size_average, reduce, reduction)
+    return own.cosine_embedding_loss(input1, input2, target, margin, reduction=how)
 
 
 @returning_tensors
@@ -303,8 +259,8 @@ def soft_margin_loss(
     input: Any, target: Any, size_average: Any = None, reduce: Any = None, reduction: str = "mean"
 ) -> Any:
     """Return ``log(1 + exp(-target * input))``."""
-    loss = elementwise.log1p(elementwise.exp(-target * input))
-    return reduced(loss, legacy(size_average, reduce, reduction))
+    how = legacy(size_average, reduce, reduction)
+    return own.soft_margin_loss(*_alike(input, target), reduction=how)
 
 
 @returning_tensors
@@ -313,19 +269,8 @@ def hinge_embedding_loss(
     reduction: str = "mean",
 ) -> Any:  # fmt: skip
     """Return the distance for similar pairs, and the missing margin for others."""
-    loss = elementwise.where(target == 1, input, own.relu(margin - input))
-    return reduced(loss, legacy(size_average, reduce, reduction))
-
-
-@returning_tensors
-def gaussian_nll_loss(
-    input: Any, target: Any, var: Any, full: bool = False, eps: float = 1e-6,
-    reduction: str = "mean",
-) -> Any:  # fmt: skip
-    """Return the negative log-likelihood of a normal distribution."""
-    variance = elementwise.maximum(var, eps) if isinstance(var, Array) else max(var, eps)
-    loss = 0.5 * (FUNCTIONS["log"](variance) + (input - target) ** 2 / variance)
-    return reduced(loss + 0.9189385332046727 if full else loss, reduction)
+    how = legacy(size_average, reduce, reduction)
+    return own.hinge_embedding_loss(*_alike(input, target), margin, reduction=how)
 
 
 @returning_tensors
@@ -334,11 +279,18 @@ def poisson_nll_loss(
     eps: float = 1e-8, reduce: Any = None, reduction: str = "mean",
 ) -> Any:  # fmt: skip
     """Return the negative log-likelihood of a Poisson distribution."""
-    if full:
-        raise InvalidArgument("poisson_nll_loss", "full", full, "False")
-    ahead = elementwise.exp(input) if log_input else input
-    loss = ahead - target * (input if log_input else elementwise.log(input + eps))
-    return reduced(loss, legacy(size_average, reduce, reduction))
+    how = legacy(size_average, reduce, reduction)
+    return own.poisson_nll_loss(*_alike(input, target), log_input, full, eps, reduction=how)
+
+
+@returning_tensors
+def gaussian_nll_loss(
+    input: Any, target: Any, var: Any, full: bool = False, eps: float = 1e-6,
+    reduction: str = "mean",
+) -> Any:  # fmt: skip
+    """Return the negative log-likelihood of a normal distribution."""
+    given = _alike(input, target)
+    return own.gaussian_nll_loss(*given, var, full, eps, reduction=reduction)
 
 
 def __getattr__(name: str) -> Any:

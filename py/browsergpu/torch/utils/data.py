@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from itertools import accumulate, islice
+from itertools import accumulate
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -12,6 +11,7 @@ import numpy as np
 from browsergpu.core.errors import InvalidArgument, InvalidType
 from browsergpu.core.showing import Shown
 from browsergpu.networks.data import datasets as own
+from browsergpu.networks.data import samplers
 from browsergpu.torch.tensors.devices import notice
 from browsergpu.torch.tensors.randoms import randint
 from browsergpu.torch.tensors.tensor import Tensor, as_tensors
@@ -67,20 +67,8 @@ class Subset(Dataset[Any]):
         return len(self.indices)
 
 
-class ConcatDataset(Dataset[Any]):
+class ConcatDataset(own.ConcatDataset, Dataset[Any]):
     """The samples of several datasets in order."""
-
-    def __init__(self, datasets: Any) -> None:
-        self.datasets = list(datasets)
-        self.cumulative_sizes = list(accumulate(map(len, self.datasets)))
-
-    def __len__(self) -> int:
-        return self.cumulative_sizes[-1]
-
-    def __getitem__(self, index: int) -> Any:
-        at = index + len(self) if index < 0 else index
-        which = bisect_right(self.cumulative_sizes, at)
-        return self.datasets[which][at - (self.cumulative_sizes[which - 1] if which else 0)]
 
 
 def random_split(dataset: Any, lengths: Sequence[float], generator: Any = None) -> list[Subset]:
@@ -186,21 +174,8 @@ class WeightedRandomSampler(Sampler[int]):
         return self.num_samples
 
 
-class BatchSampler(Sampler[list[int]]):
+class BatchSampler(samplers.BatchSampler, Sampler[list[int]]):
     """Yields lists of the indices of another sampler."""
-
-    def __init__(self, sampler: Any, batch_size: int, drop_last: bool) -> None:
-        self.sampler, self.batch_size, self.drop_last = sampler, batch_size, drop_last
-
-    def __iter__(self) -> Iterator[list[int]]:
-        indices = iter(self.sampler)
-        while batch := list(islice(indices, self.batch_size)):
-            if len(batch) == self.batch_size or not self.drop_last:
-                yield batch
-
-    def __len__(self) -> int:
-        whole, rest = divmod(len(self.sampler), self.batch_size)
-        return whole + bool(rest and not self.drop_last)
 
 
 def default_collate(batch: Any) -> Any:
@@ -290,6 +265,5 @@ class DataLoader(Shown):
         if self.batch_size is None:
             yield from samples
             return
-        while batch := list(islice(samples, self.batch_size)):
-            if len(batch) == self.batch_size or not self.drop_last:
-                yield self._collated(batch)
+        for batch in samplers.in_batches(samples, self.batch_size, self.drop_last):
+            yield self._collated(batch)

@@ -257,3 +257,31 @@ def test_install_gives_the_name_torch(names) -> None:
     assert theirs_f is F
     assert TheirLoader is DataLoader
     torch.install()
+
+
+def test_losses_broadcast_and_take_integers_and_old_names() -> None:
+    x, t = torch.rand(4, 3), torch.rand(4, 3)
+    near = torch.rand(4, 3) + 0.1
+    wide, goal = (one.numpy().astype("float64") for one in (x, t))
+    for found, wanted in (
+        (F.kl_div(x.log(), t[:1], reduction="none"), goal[:1] * (np.log(goal[:1]) - np.log(wide))),
+        (F.poisson_nll_loss(x, torch.ones(4, 3, dtype=torch.int64)), (np.exp(wide) - wide).mean()),
+        (F.margin_ranking_loss(x, t, torch.ones(1), 0.1, None, None, "sum"),
+         np.maximum(0, goal - wide + 0.1).sum()),
+        (F.soft_margin_loss(x, -torch.ones(4, 3), False), np.log1p(np.exp(wide)).sum()),
+        (F.pairwise_distance(x, t, keepdim=True),
+         np.linalg.norm(wide - goal + 1e-6, axis=1, keepdims=True)),
+        (F.gaussian_nll_loss(x, t, near),
+         ((wide - goal) ** 2 / near.numpy() + np.log(near.numpy())).mean() / 2),
+    ):  # fmt: skip
+        assert isinstance(found, torch.Tensor)
+        np.testing.assert_allclose(found.numpy(), wanted, rtol=3e-5, atol=3e-6)
+
+
+def test_jacobians_and_hessians_of_tensors() -> None:
+    x = torch.tensor([1.0, 2.0])
+    for jacobian in (torch.func.jacrev, torch.func.jacfwd):
+        found = jacobian(lambda scale, x: scale * x * x, argnums=1)(torch.tensor(3.0), x)
+        assert isinstance(found, torch.Tensor)
+        assert found.tolist() == [[6, 0], [0, 12]]
+    assert torch.func.hessian(lambda x: (x**3).sum())(x).tolist() == [[6, 0], [0, 12]]
