@@ -33,8 +33,7 @@ class Stream(Generator):
         if not (0 <= key < _KEYS and 0 <= counter < _COUNTERS):
             expected = "a key below 2**64 and a counter below 2**128"
             raise InvalidArgument("state", "value", value, expected)
-        self.place = key, counter
-        self.seeds += 1
+        self._restart((key, counter))
 
 
 _stream: list[Stream] = []

@@ -41,6 +41,7 @@ from browsergpu.arrays.views.aliases import at_place_of, siblings, take_node
 from browsergpu.core.blocks import OfBlock
 from browsergpu.core.element_types import FLOAT32, ElementType
 from browsergpu.core.errors import InvalidArgument, Unsupported
+from browsergpu.core.moments import next_moment
 from browsergpu.core.shapes import Shape
 from browsergpu.core.showing import Description, Shown
 from browsergpu.core.turns import TURN, exclusive
@@ -83,6 +84,8 @@ class Graph(OfBlock):
         self.merged: list[str] = []
         #: Traces of the operations that the block has recorded.
         self.traces: dict[Shape, Trace] = {}
+        #: When the block began, to compare with the times of seeds.
+        self.created_at = next_moment()
         self._device = tracer.device
         self._numbers = Numbers(tracer.device)
         self._known: dict[Hashable, Value] = {}

@@ -10,6 +10,7 @@ import numpy as np
 
 from browsergpu.core import checks
 from browsergpu.core.errors import InvalidArgument, InvalidType
+from browsergpu.core.moments import next_moment
 from browsergpu.core.showing import Shown
 from browsergpu.functions.random.redraw import Place
 from browsergpu.tensors import philox
@@ -62,19 +63,28 @@ class Philox(BitGenerator):
         op = "Philox"
         if seed is not None and key is not None:
             raise InvalidArgument(op, "seed", seed, "None if a key is given")
+        #: Whether the seed was given. Otherwise, each run of the same code draws other numbers.
+        self.is_seeded = seed is not None or key is not None
         if key is not None:
-            self.place: Place = checks.integer(op, "key", key, maximum=KEYS - 1), 0
-            self.seed_seq = np.random.SeedSequence(self.place[0])
+            place = checks.integer(op, "key", key, maximum=KEYS - 1), 0
+            self.seed_seq = np.random.SeedSequence(place[0])
         elif isinstance(seed, np.random.SeedSequence):
             self.seed_seq = seed
-            self.place = _key(seed), 0
+            place = _key(seed), 0
         else:
             given = None if seed is None else _entropy(op, seed)
             self.seed_seq = np.random.SeedSequence(given)
             is_key = isinstance(given, int) and given < KEYS
-            self.place = given if is_key else _key(self.seed_seq), 0  # type: ignore[assignment]
+            place = given if is_key else _key(self.seed_seq), 0  # type: ignore[assignment]
         if counter is not None:
-            self.place = self.place[0], _counter(op, "counter", counter)
+            place = place[0], _counter(op, "counter", counter)
+        self.restart(place)
+
+    def restart(self, place: Place) -> None:
+        """Continue from a position that does not depend on the earlier one."""
+        self.place = place
+        #: When the stream was seeded, or its state was set.
+        self.seeded_at = next_moment()
 
     def _facts(self) -> str:
         return f"at {self.place[1]} of stream {self.place[0]}"
@@ -87,7 +97,8 @@ class Philox(BitGenerator):
 
     @state.setter
     def state(self, value: Mapping[str, Any]) -> None:
-        self.place = place_of("Philox.state", value)
+        self.restart(place_of("Philox.state", value))
+        self.is_seeded = True
 
     def advance(self, delta: int) -> Self:
         """Advance the stream by ``delta`` blocks of four words, or back for a negative number.
@@ -122,6 +133,7 @@ class Philox(BitGenerator):
         key, counter = self.place
         made = Philox(key=key, counter=(counter + index(jumps) * _JUMP) % philox.COUNTERS)
         made.seed_seq = self.seed_seq
+        made.is_seeded, made.seeded_at = self.is_seeded, self.seeded_at
         return made
 
     def spawn(self, n_children: int) -> list[Philox]:
@@ -138,7 +150,10 @@ class Philox(BitGenerator):
             New generators.
         """
         count = checks.integer("spawn", "n_children", n_children)
-        return [Philox(seed) for seed in self.seed_seq.spawn(count)]
+        made = [Philox(seed) for seed in self.seed_seq.spawn(count)]
+        for one in made:
+            one.is_seeded = False  # another call returns other streams
+        return made
 
 
 def place_of(op: str, state: Any) -> Place:

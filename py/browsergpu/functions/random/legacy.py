@@ -44,9 +44,8 @@ class RandomState(Permutations):
         self._begin(bits)
 
     def _begin(self, bits: Any) -> None:
-        self.place = bits.place
+        self._restart(bits.place, is_seeded=bits.is_seeded)
         self._bits.seed_seq = bits.seed_seq
-        self.seeds += 1
 
     def get_state(self, legacy: bool = True) -> dict[str, Any]:
         """Return the state of the stream, for :meth:`set_state`.
@@ -69,8 +68,7 @@ class RandomState(Permutations):
     @exclusive
     def set_state(self, state: Mapping[str, Any]) -> None:
         """Continue from a state of :meth:`get_state`."""
-        self.place = place_of("set_state", state)
-        self.seeds += 1
+        self._restart(place_of("set_state", state))
 
     def rand(self, *args: int) -> Array:
         """Draw float32 from [0, 1). The arguments are the shape."""
@@ -300,4 +298,3 @@ def set_bit_generator(bitgen: BitGenerator) -> None:
         expected = "a browsergpu.random.Philox"
         raise InvalidType("set_bit_generator", "bitgen", bitgen, expected)
     SHARED._bits = bitgen
-    SHARED.seeds += 1

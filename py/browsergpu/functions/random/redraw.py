@@ -19,8 +19,11 @@ class Stream(Protocol):
     """The interface of a generator that draws need."""
 
     place: Place
-    #: How often the stream was seeded.
-    seeds: int
+
+    @property
+    def seeded_at(self) -> int:
+        """When the stream was seeded."""
+        ...
 
 
 class _Drawn(Shown):
@@ -49,17 +52,17 @@ class Draws(Shown):
 class _Again(Shown):
     """A function that is computed again, and repeats its draws from one stream."""
 
-    __slots__ = ("_ahead", "_drawn", "_next", "_seeds")
+    __slots__ = ("_ahead", "_drawn", "_next", "_seeded_at")
 
     def __init__(self, draws: Draws) -> None:
         self._drawn = draws.drawn
         self._next = 0
         self._ahead = 0  # blocks after the last earlier draw
-        self._seeds = draws.stream.seeds
+        self._seeded_at = draws.stream.seeded_at
 
     def is_seeded(self, stream: Stream) -> bool:
         """Return whether the stream was seeded in the meantime."""
-        return stream.seeds != self._seeds
+        return stream.seeded_at != self._seeded_at
 
     def next(self, taken: int) -> Callable[[], Place]:
         """Return a function for the start of the next draw, now and in each replay."""
@@ -116,7 +119,12 @@ def is_again(stream: Stream) -> bool:
 
 
 def draw(
-    stream: Stream, taken: int, *, is_captured: bool, work: Callable[[Place], object]
+    stream: Stream,
+    taken: int,
+    *,
+    is_captured: bool,
+    work: Callable[[Place], object],
+    restarts: bool = False,
 ) -> Callable[[], Place]:
     """Draw blocks, by work that gets their start.
 
@@ -130,6 +138,9 @@ def draw(
         Whether a graph records the work.
     work : callable
         Records the work for a start.
+    restarts : bool, optional
+        Whether the captured block has seeded the stream, so that each replay draws the same
+        numbers.
 
     Returns
     -------
@@ -146,7 +157,7 @@ def draw(
         place = stream.place
         # Other tasks may draw while this one records its work.
         stream.place = after = ahead_of(place, taken)
-        then = _following(stream, taken)
+        then = _from(stream, place, taken) if restarts else _following(stream, taken)
     else:
         if is_captured and repeated.is_seeded(stream):
             expected = "the same for each run of a captured function under checkpoint()"
@@ -168,6 +179,14 @@ def draw(
         return found
 
     return noted
+
+
+def _from(stream: Stream, start: Place, taken: int) -> Callable[[], Place]:
+    def place() -> Place:
+        stream.place = ahead_of(start, taken)
+        return start
+
+    return place
 
 
 def _following(stream: Stream, taken: int) -> Callable[[], Place]:

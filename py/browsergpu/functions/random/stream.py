@@ -13,6 +13,7 @@ from browsergpu.arrays import reduce
 from browsergpu.arrays.apply import on_one_device
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.context import current, open_tracer
+from browsergpu.arrays.graphs.graph import Graph
 from browsergpu.arrays.graphs.hooks import block_of
 from browsergpu.arrays.lazy import host_number
 from browsergpu.arrays.lazy.host_number import HostNumber
@@ -45,7 +46,6 @@ class Stream(Shown):
 
     def __init__(self, bits: BitGenerator, device: Any = None) -> None:
         self._bits: Any = bits
-        self.seeds = 0
         self._tracer = open_tracer() if device is None else current(device)
 
     def _facts(self) -> str:
@@ -54,15 +54,15 @@ class Stream(Shown):
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the state without the device, which depends on the process."""
-        return {"bits": self._bits, "seeds": self.seeds}
+        return {"bits": self._bits}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self._bits, self.seeds = state["bits"], state["seeds"]
+        self._bits = state["bits"]
         self._tracer = None
 
     def __deepcopy__(self, memo: Any) -> Self:
         made = type(self).__new__(type(self))
-        made.__setstate__({"bits": copy(self._bits), "seeds": self.seeds})
+        made.__setstate__({"bits": copy(self._bits)})
         made._tracer = self._tracer
         return made
 
@@ -74,8 +74,26 @@ class Stream(Shown):
 
     @place.setter
     def place(self, value: redraw.Place) -> None:
-        if not redraw.is_again(self):  # a repeated function draws as before, even after a seed
+        if not redraw.is_again(self):  # a repeated function draws as before
             self._bits.place = value
+
+    @property
+    def seeded_at(self) -> int:
+        """When the stream was seeded."""
+        found: int = self._bits.seeded_at
+        return found
+
+    def _restart(self, place: redraw.Place, *, is_seeded: bool = True) -> None:
+        """Continue from a position that does not depend on the earlier one."""
+        before = self.place
+        self._bits.restart(place)
+        self._bits.is_seeded = is_seeded
+        if redraw.is_again(self):  # a repeated function draws as before
+            self._bits.place = before
+
+    def _is_seeded_in(self, block: Graph) -> bool:
+        """Return whether each run of a block seeds the stream, with the same seed."""
+        return self._bits.is_seeded and self._bits.seeded_at > block.created_at
 
     def _where(self, shape: Shape) -> Tracer:
         """Return the tracer of the device that draws arrays of this shape."""
@@ -115,6 +133,7 @@ class Stream(Shown):
             philox.blocks_for(function.__name__, array.size),
             is_captured=block is not None,
             work=lambda place: function(array.device, op, view, *place, *parameters),
+            restarts=block is not None and self._is_seeded_in(block),
         )
         if block is not None:
             block.words(first, lambda: random.place(*places()))

@@ -80,7 +80,8 @@ def get_rng_state() -> Any:
 @public(method=False)
 def set_rng_state(new_state: Any) -> None:
     """Set the state of the generators."""
-    default_generator.rng.place, seeding.stream().state = new_state
+    place, seeding.stream().state = new_state
+    default_generator.rng.bit_generator.restart(place)
 
 
 def _drawn(name: str, draw: Any) -> None:

@@ -220,8 +220,9 @@ WITHOUT = {
                      "place", "polyfit", "setdiff1d", "setxor1d", "union1d",
                      "savetxt", "sort_complex", "ndenumerate", "nditer", "trim_zeros",
                      "unique", "ix_"), _READ),
-    **dict.fromkeys(("checkpoint", "grad", "jvp", "value_and_grad", "vjp"),
-                    "test_captured_training and the gradients of these very functions"),
+    **dict.fromkeys(("checkpoint", "grad", "jvp", "value_and_grad", "vjp", "hessian", "jacfwd",
+                     "jacrev", "linearize", "vmap"),
+                    "test_captured_training, test_captured_transforms and gradients of the above"),
     "kernel": "test_capture: custom kernels",
     "jit": "compiled/test_jit.py",
 }  # fmt: skip
