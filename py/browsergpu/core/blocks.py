@@ -7,9 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import count
 
 from browsergpu.core.modes import Mode
 from browsergpu.core.showing import Shown
+
+
+_MOMENTS = count(1)
+
+
+def next_moment() -> int:
+    """Return a number that is larger than all earlier ones, to order seeds and blocks."""
+    return next(_MOMENTS)
 
 
 class Block(Shown):

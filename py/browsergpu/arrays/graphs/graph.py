@@ -38,10 +38,9 @@ from browsergpu.arrays.lazy.trace import Trace, Tracer
 from browsergpu.arrays.pending_upload import PendingUpload
 from browsergpu.arrays.value import NODE, Value
 from browsergpu.arrays.views.aliases import at_place_of, siblings, take_node
-from browsergpu.core.blocks import OfBlock
+from browsergpu.core.blocks import OfBlock, next_moment
 from browsergpu.core.element_types import FLOAT32, ElementType
 from browsergpu.core.errors import InvalidArgument, Unsupported
-from browsergpu.core.moments import next_moment
 from browsergpu.core.shapes import Shape
 from browsergpu.core.showing import Description, Shown
 from browsergpu.core.turns import TURN, exclusive

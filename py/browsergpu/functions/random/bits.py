@@ -9,8 +9,8 @@ from typing import Any, Self
 import numpy as np
 
 from browsergpu.core import checks
+from browsergpu.core.blocks import next_moment
 from browsergpu.core.errors import InvalidArgument, InvalidType
-from browsergpu.core.moments import next_moment
 from browsergpu.core.showing import Shown
 from browsergpu.functions.random.redraw import Place
 from browsergpu.tensors import philox
@@ -29,12 +29,24 @@ class BitGenerator(Shown):
         The source of seeds for ``spawn``.
     """
 
+    #: The key and the counter of the next draw.
+    place: Place
+    #: When the stream was seeded, or its state was set.
+    seeded_at: int
+    #: Whether the seed was given. Otherwise, each run of the same code draws other numbers.
+    is_seeded: bool
+
     def __init__(self, seed: Any = None) -> None:
         if type(self) is BitGenerator:
             expected = "a class of bit generators"
             raise InvalidType("BitGenerator", "cls", type(self), expected, "Use random.Philox.")
         #: The source of seeds for ``spawn``.
         self.seed_seq: np.random.SeedSequence = np.random.SeedSequence(seed)
+
+    def restart(self, place: Place) -> None:
+        """Continue from a position that does not depend on the earlier one."""
+        self.place = place
+        self.seeded_at = next_moment()
 
 
 class Philox(BitGenerator):
@@ -63,7 +75,6 @@ class Philox(BitGenerator):
         op = "Philox"
         if seed is not None and key is not None:
             raise InvalidArgument(op, "seed", seed, "None if a key is given")
-        #: Whether the seed was given. Otherwise, each run of the same code draws other numbers.
         self.is_seeded = seed is not None or key is not None
         if key is not None:
             place = checks.integer(op, "key", key, maximum=KEYS - 1), 0
@@ -79,12 +90,6 @@ class Philox(BitGenerator):
         if counter is not None:
             place = place[0], _counter(op, "counter", counter)
         self.restart(place)
-
-    def restart(self, place: Place) -> None:
-        """Continue from a position that does not depend on the earlier one."""
-        self.place = place
-        #: When the stream was seeded, or its state was set.
-        self.seeded_at = next_moment()
 
     def _facts(self) -> str:
         return f"at {self.place[1]} of stream {self.place[0]}"

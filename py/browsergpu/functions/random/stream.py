@@ -93,7 +93,7 @@ class Stream(Shown):
 
     def _is_seeded_in(self, block: Graph) -> bool:
         """Return whether each run of a block seeds the stream, with the same seed."""
-        return self._bits.is_seeded and self._bits.seeded_at > block.created_at
+        return bool(self._bits.is_seeded and self._bits.seeded_at > block.created_at)
 
     def _where(self, shape: Shape) -> Tracer:
         """Return the tracer of the device that draws arrays of this shape."""
