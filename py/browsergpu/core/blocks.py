@@ -12,7 +12,6 @@ from itertools import count
 from browsergpu.core.modes import Mode
 from browsergpu.core.showing import Shown
 
-
 _MOMENTS = count(1)
 
 
