@@ -124,7 +124,7 @@ def test_a_traceback_marks_the_line_that_failed_among_its_neighbours(
     # It is kept as Jupyter keeps it.
     notebook.wait_kept()
     with notebook.page.expect_download() as download:
-        notebook.press("Download")
+        notebook.share("Download notebook")
     saved = json.loads(download.value.path().read_text(encoding="utf-8"))
     (error,) = saved["cells"][0]["outputs"]
     assert "\x1b[1;31mZeroDivisionError\x1b[0m: division by zero" in error["traceback"]

@@ -29,7 +29,7 @@ def open_file(notebook: NotebookPage, name: str, content: str) -> None:
 def save_file(notebook: NotebookPage) -> tuple[str, dict[str, Any]]:
     """Download; gives the file's name and content."""
     with notebook.page.expect_download() as download:
-        notebook.press("Download")
+        notebook.share("Download notebook")
     text = Path(download.value.path()).read_text(encoding="utf-8")
     return download.value.suggested_filename, json.loads(text)
 
@@ -128,7 +128,7 @@ def test_an_opened_notebook_is_saved_in_its_own_order(notebook: NotebookPage) ->
     open_file(notebook, "order.ipynb", text)
     expect(notebook.editor(0)).to_have_text('1 + 1{"10": 1,"2": 2}')
     with notebook.page.expect_download() as download:
-        notebook.press("Download")
+        notebook.share("Download notebook")
     assert Path(download.value.path()).read_text(encoding="utf-8") == text + "\n"
 
 

@@ -215,7 +215,7 @@ def test_scripts_of_what_was_run_here_draw_in_a_frame(notebook: NotebookPage) ->
     expect(output.locator("iframe")).to_have_count(0)
     # The file has what Python gave.
     with notebook.page.expect_download() as download:
-        notebook.press("Download")
+        notebook.share("Download notebook")
     saved = json.loads(download.value.path().read_text(encoding="utf-8"))
     assert "".join(saved["cells"][0]["outputs"][0]["data"]["text/html"]) == DRAWING
 

@@ -130,7 +130,7 @@ def test_they_are_saved_with_their_cell_and_there_after_a_reload(notebook: Noteb
 
     check()
     with notebook.page.expect_download() as download:
-        notebook.press("Download")
+        notebook.share("Download notebook")
     file = json.loads(Path(download.value.path()).read_text(encoding="utf-8"))
     outputs = file["cells"][0]["outputs"]
     kinds = [output["output_type"] for output in outputs]

@@ -12,7 +12,8 @@ pytestmark = pytest.mark.fast
 APP = Path(__file__).resolve().parents[2] / "web" / "app"
 #: Each folder imports from itself and from those before it; "" is ``web/app`` itself, the pages.
 FOLDERS = (
-    "base", "content", "controls", "editor", "cells", "storage", "kernel", "notebook", "",
+    "base", "content", "controls", "editor", "cells", "storage", "kernel", "sharing", "notebook",
+    "",
 )  # fmt: skip
 _IMPORT = re.compile(r"""["'](\.{1,2}/[\w./-]+\.js)["']""")
 

@@ -16,6 +16,7 @@ import { pictureIn } from "./base/picture.js";
 import { Restarting } from "./kernel/restarting.js";
 import { explainEnd } from "./kernel/server.js";
 import { Selection } from "./notebook/selection.js";
+import { copyLink, downloadPage } from "./sharing/sharing.js";
 import { Shelf } from "./storage/shelf.js";
 import { commandKeys } from "./notebook/shortcuts.js";
 import { showStatus } from "./kernel/status.js";
@@ -53,7 +54,7 @@ export function openNotebookPage(app) {
   const storage = new NotebookStorage();
   const tab = new TabRecord();
   const documents = new Documents({
-    notebook, storage, tab, title: found.title, saved: found.saved,
+    notebook, storage, tab, title: found.title, saved: found.saved, origin: found.origin,
   });
   const shelf = new Shelf({ storage, tab, documents });
   const kept = new KeptList(found, shelf);
@@ -103,6 +104,8 @@ export function openNotebookPage(app) {
     kept: () => void kept.show(),
     save: () => void documents.save(),
     download: () => documents.download(),
+    "copy-link": () => void copyLink(documents.shown),
+    "download-page": () => void downloadPage(documents.shown),
     tour: () => void documents.tour(),
     gallery: () => void showGallery(
       { dialog: found["gallery-dialog"], list: found["gallery-list"] },
@@ -119,6 +122,7 @@ export function openNotebookPage(app) {
   onPick(found["file-picker"], (chosen) => take(chosen.map((file) => ({ file }))));
   acceptDrops(found["drop-veil"], take);
   menuOf(found["more-button"], found["more-menu"]);
+  menuOf(found["share-button"], found["share-menu"]);
   notebook.addEventListener("split", (event) =>
     cells.split(/** @type {CustomEvent} */ (event).detail));
   commandKeys(found.cells, notebook, { ...actions, cells, selection });
@@ -132,6 +136,7 @@ export function openNotebookPage(app) {
       void documents.save();
     }
   });
+  addEventListener("hashchange", () => void documents.openRequested());
   addEventListener("beforeunload", (event) => {
     // The notebook is stored; running cells and variables are not.
     if (kernel.busyOrQueued) event.preventDefault();

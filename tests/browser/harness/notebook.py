@@ -98,6 +98,11 @@ class NotebookPage:
         self.press("More")
         self.page.get_by_role("menuitem", name=name, exact=True).click()
 
+    def share(self, name: str) -> None:
+        """Click an entry of the menu Share."""
+        self.press("Share")
+        self.page.get_by_role("menuitem", name=name).click()
+
     @property
     def restart_question(self) -> Locator:
         """The dialog that asks whether variables may be lost."""

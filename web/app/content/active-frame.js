@@ -48,15 +48,18 @@ const FETCHED = new RegExp(
 );
 const asked = (html) => html.replace(FETCHED, "$1$2 crossorigin");
 
-function show(place) {
-  if (place.firstChild) return;
-  const frame = element("iframe", {
+/** Return the frame that shows the content of an activeFrame box. */
+export function frameOf(place) {
+  return element("iframe", {
     title: "Active output",
     sandbox: "allow-scripts",
     credentialless: true,
     srcdoc: BEFORE + asked(contents.get(place)),
   });
-  place.append(frame);
+}
+
+function show(place) {
+  if (!place.firstChild) place.append(frameOf(place));
 }
 
 /** A box that shows `html`, whose scripts run. */

@@ -15,7 +15,7 @@ marked.use({
 });
 
 function withMath(box) {
-  void setMath(box.firstElementChild.shadowRoot);
+  setMath(box.firstElementChild.shadowRoot);
   return box;
 }
 

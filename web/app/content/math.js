@@ -59,11 +59,21 @@ async function load() {
   return (await import("katex")).default;
 }
 
-/**
- * Set the formulas in a shadow tree. They remain text until KaTeX has loaded.
- * @param {ShadowRoot} root
- */
-export async function setMath(root) {
+/** @type {WeakMap<ShadowRoot, Promise<void>>} */
+const settings = new WeakMap();
+
+/** Set the formulas in a shadow tree. They remain text until KaTeX has loaded. */
+export function setMath(root) {
+  settings.set(root, set(root));
+}
+
+/** Wait until the formulas in a shadow tree are set. */
+export function mathIsSet(root) {
+  return settings.get(root);
+}
+
+/** @param {ShadowRoot} root */
+async function set(root) {
   const formulas = root.querySelectorAll(".math");
   if (formulas.length === 0) return;
   const katex = await (loading ??= load()).catch(() => null);

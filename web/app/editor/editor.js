@@ -18,7 +18,7 @@ import { documentation, documentationByTab, hideDocumentation } from "./document
 import { editorHabits, isSearching } from "./editor-habits.js";
 
 // Colours are CSS variables, so light and dark mode follow the system automatically.
-const colours = HighlightStyle.define([
+export const codeColours = HighlightStyle.define([
   { tag: [tags.keyword, tags.operatorKeyword, tags.modifier], color: "var(--code-keyword)" },
   { tag: [tags.string, tags.special(tags.string)], color: "var(--code-string)" },
   { tag: [tags.number, tags.bool, tags.null], color: "var(--code-number)" },
@@ -90,7 +90,7 @@ export function createEditor({ parent, doc, type, label, keys, help, onChange })
           Prec.high(tabs(help)), documentation(help.kernel),
           keymap.of([...closeBracketsKeymap, ...completionKeymap]),
         ] : EditorView.lineWrapping,
-        syntaxHighlighting(colours),
+        syntaxHighlighting(codeColours),
         editorHabits,
         keymap.of([{ key: "Tab", run: indentMore, shift: indentLess }]),
         keymap.of([...historyKeymap, ...defaultKeymap]),

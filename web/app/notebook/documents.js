@@ -4,21 +4,17 @@ import { ChangedOnDisk, canPickFiles, pickNotebook, writeBack } from "../storage
 import { downloadNotebook } from "../base/downloads.js";
 import { NotebookFormatError, formatNotebook, parseNotebook } from "../cells/ipynb.js";
 import { announce, showMessage } from "../base/messages.js";
+import { newRecord, stored } from "../storage/records.js";
 import { copyOf } from "../storage/shelf.js";
+import { Titles } from "../storage/titles.js";
+import { fetchNotebook } from "../sharing/addresses.js";
+import { requestedNotebook, showOrigin } from "../sharing/visitors.js";
 
 const TOUR = "tour.ipynb";
 const UNTITLED = "untitled";
 const EMPTY = { metadata: {}, cells: [] };
 
-/**
- * A notebook's record without the parts that the page shows.
- * @typedef {Omit<import("../storage/storage.js").NotebookRecord, "notebook" | "title">} About
- */
-
-/** Return a record without stored content. */
-function newRecord(title, more = {}) {
-  return { id: crypto.randomUUID(), saved: Date.now(), title, ...more };
-}
+/** @typedef {import("../storage/records.js").About} About */
 
 export class Documents {
   #notebook;
@@ -36,16 +32,21 @@ export class Documents {
    * @type {Map<string, {sheet: import("./sheet.js").Sheet, record: About, title: string}>}
    */
   #away = new Map();
-  /** The names of all notebooks, including former ones. */
-  #taken = new Set();
+  #titles;
+  #origin;
 
-  /** `title` is the input with the notebook's name. `saved` shows whether it is stored. */
-  constructor({ notebook, storage, tab, title, saved }) {
+  /**
+   * `title` is the input with the notebook's name. `saved` shows whether it is stored, and `origin`
+   * where it is from.
+   */
+  constructor({ notebook, storage, tab, title, saved, origin }) {
     this.#notebook = notebook;
     this.#storage = storage;
+    this.#titles = new Titles(storage);
     this.#tab = tab;
     this.#title = title;
     this.#saved = saved;
+    this.#origin = origin;
     this.#autosave = new Autosave({
       snapshot: () => this.#snapshot(),
       save: (record) => storage.put(record),
@@ -54,6 +55,7 @@ export class Documents {
     });
     notebook.addEventListener("change", () => this.#touch());
     title.addEventListener("input", () => this.#touch());
+    title.addEventListener("change", () => this.#settleTitle());
     addEventListener("pagehide", () => {
       for (const { record, ...away } of this.#away.values()) {
         storage.putAtOnce(stored({ ...away, record: { ...record, saved: Date.now() } }));
@@ -88,18 +90,23 @@ export class Documents {
     this.#saved.dataset.state = state;
   }
 
-  /** Open this tab's last notebook, else the last one that no tab has open, else the tour. */
+  /**
+   * Open the notebook that the address asks for, else this tab's last one, else the last one that no
+   * tab has open, else the tour.
+   */
   async restore() {
+    const opened = await this.openRequested({ first: true });
     /** @type {import("../storage/storage.js").NotebookRecord | null | undefined} */
     let record = null;
     try {
       await this.#storage.adopt();
-      record = await this.#find();
+      if (!opened) record = await this.#find();
     } catch (error) {
       showMessage(`This browser cannot store notebooks (${error.message}). Download yours.`, {
         kind: "error",
       });
     }
+    if (opened) return;
     if (!record) return this.#loadTour();
     try {
       this.#show(record, parseNotebook(record.notebook));
@@ -137,19 +144,21 @@ export class Documents {
    * Show a notebook as ipynb.js returns it, or a sheet. One that cannot be shown changes nothing.
    * @param {About & {title: string}} record
    */
-  #show({ id, title, saved, untouched, disk, trusted }, model) {
+  #show({ id, title, saved, untouched, disk, trusted, origin }, model) {
     this.#notebook.show(model, { trusted });
-    this.#record = { id, saved, untouched, disk, used: Date.now() };
+    this.#record = { id, saved, untouched, disk, origin, used: Date.now() };
     this.#title.value = title;
+    showOrigin(this.#origin, origin);
     this.#tab.id = id;
     this.#autosave.touch();
-    this.#lookAtNames().catch(() => {}); // without storage, no names are taken
+    this.#titles.read().catch(() => {}); // without storage, no names are taken
   }
 
   /** Show another notebook, with a way back to the previous one. */
   #goTo(record, model, { quietly = false } = {}) {
     void this.#tab.claim(record.id); // the id of a new record, which no other tab knows
     const before = { record: this.#record, title: this.#title.value, sheet: this.#notebook.sheet };
+    if (!before.record.untouched) this.#titles.note(before.record.id, before.title);
     const kept = this.#autosave.flush();
     this.#show(record, model);
     this.#leave(before, kept).catch((error) => this.#report("failed", error));
@@ -185,7 +194,7 @@ export class Documents {
     const record = newRecord("tour", { untouched: true });
     await this.#tab.claim(record.id);
     try {
-      this.#show(record, await fetchNotebook(TOUR));
+      this.#show(record, await ofSite(TOUR));
     } catch (error) {
       this.#show({ ...record, title: UNTITLED }, EMPTY);
       this.#explain("The tour", error);
@@ -201,19 +210,24 @@ export class Documents {
     this.#goTo(this.#newNotebook(), EMPTY);
   }
 
-  /** Create "untitled", or "untitled 2" and so on if the name is taken. */
-  #newNotebook() {
-    if (!this.#record.untouched) this.#taken.add(this.#title.value);
-    let title = UNTITLED;
-    for (let n = 2; this.#taken.has(title); n += 1) title = `${UNTITLED} ${n}`;
-    return newRecord(title, { untouched: true });
+  /** Return a record of a new notebook, whose name no other notebook has. */
+  #recordOf(title, more = {}) {
+    return newRecord(this.#titles.free(title), { untouched: true, ...more });
   }
 
-  async #lookAtNames() {
-    const list = await this.#storage.list();
-    for (const { title, untouched, deleted } of list) {
-      if (!untouched && !deleted) this.#taken.add(title);
-    }
+  #newNotebook() {
+    if (!this.#record.untouched) this.#titles.note(this.#record.id, this.#title.value);
+    return this.#recordOf(UNTITLED);
+  }
+
+  /** Give the notebook a name of its own, if the user left it without one or used another's. */
+  #settleTitle() {
+    const wanted = this.#title.value;
+    const title = this.#titles.free(wanted, this.#record.id);
+    if (title === wanted) return;
+    this.#title.value = title;
+    this.#touch();
+    if (wanted.trim()) showMessage(`Another notebook is named “${wanted.trim()}”. This one is “${title}”.`);
   }
 
   tour() {
@@ -223,7 +237,7 @@ export class Documents {
   /** Open a notebook of the site. */
   async openFromSite(title, url) {
     try {
-      this.#goTo(newRecord(title, { untouched: true }), await fetchNotebook(url));
+      this.#goTo(this.#recordOf(title), await ofSite(url));
     } catch (error) {
       this.#explain(`“${title}”`, error);
     }
@@ -249,9 +263,32 @@ export class Documents {
     try {
       const title = file.name.replace(/\.ipynb$/i, "");
       const disk = handle ? { disk: { handle, modified: file.lastModified } } : {};
-      this.#goTo(newRecord(title, disk), parseNotebook(await file.text()));
+      const record = this.#recordOf(title, { untouched: false, ...disk });
+      this.#goTo(record, parseNotebook(await file.text()));
     } catch (error) {
       this.#explain(file.name, error);
+    }
+  }
+
+  /**
+   * Open a copy of the notebook that the page's address asks for. Returns whether there is one. It
+   * is the `first` notebook while the page loads.
+   */
+  async openRequested({ first = false } = {}) {
+    const found = await requestedNotebook();
+    if (!found) return false;
+    await this.#titles.read().catch(() => {});
+    try {
+      const model = parseNotebook(found.text);
+      const record = this.#recordOf(found.title, { origin: found.origin });
+      if (first) {
+        await this.#tab.claim(record.id);
+        this.#show(record, model);
+      } else this.#goTo(record, model);
+      return true;
+    } catch (error) {
+      this.#explain(`“${found.title}”`, error);
+      return false;
     }
   }
 
@@ -296,6 +333,7 @@ export class Documents {
   async rename(id, title) {
     const away = this.#away.get(id);
     if (away) away.title = title;
+    this.#titles.note(id, title);
     if (id !== this.#record.id) return false;
     this.#title.value = title;
     this.#touch();
@@ -349,20 +387,21 @@ export class Documents {
     }
   }
 
+  /** The open notebook's name, content, and origin if it is an unchanged copy. */
+  get shown() {
+    const { untouched, origin } = this.#record;
+    return {
+      title: this.#title.value, sheet: this.#notebook.sheet, origin: untouched ? origin : undefined,
+    };
+  }
+
   /** Download the notebook as .ipynb. */
   download() {
     downloadNotebook(this.#title.value, formatNotebook(this.#notebook.sheet.model));
   }
 }
 
-/** Return a notebook in the form of storage.js. */
-function stored({ record, title, sheet }) {
-  const { isGiven: trusted } = sheet.trust;
-  return { ...record, title, trusted, notebook: formatNotebook(sheet.model) };
-}
-
-async function fetchNotebook(url) {
-  const response = await fetch(url);
-  if (!response.ok) throw new Error(`HTTP ${response.status}`);
-  return parseNotebook(await response.text());
+/** Return a notebook of this site. */
+async function ofSite(path) {
+  return parseNotebook((await fetchNotebook(new URL(path, document.baseURI))).text);
 }

@@ -1,6 +1,7 @@
 /** The notebooks stored in the browser, and the actions on them. */
 import { downloadNotebook } from "../base/downloads.js";
 import { openRecords } from "./tab-record.js";
+import { freeTitle } from "./titles.js";
 
 /** Days in which a deleted notebook can be restored. */
 export const DELETED_DAYS = 30;
@@ -53,7 +54,9 @@ export class Shelf {
     return this.#documents.openKept(id);
   }
 
-  async rename(id, title) {
+  async rename(id, wanted) {
+    const others = (await this.#storage.list()).filter((one) => one.id !== id && !one.deleted);
+    const title = freeTitle(wanted, others.map((one) => one.title));
     if (await this.#documents.rename(id, title)) return;
     await this.#alone(id, () => this.#storage.change(id, { title }));
   }

@@ -38,11 +38,12 @@ async function open(onEnd) {
  * One kept notebook. `notebook` is its .ipynb text; `saved` is when it changed last, `used` when it
  * was shown last. `untouched`: it came with the page, or is empty, and nobody has changed it.
  * `deleted` is when it was deleted, where it was. `disk` is the file that it was opened from.
- * `trusted`: the reader lets its outputs act.
+ * `trusted`: the reader lets its outputs act. `origin` is the address that it was copied from, or
+ * "link" if a link held it.
  * @typedef {{
  *   id: string, title: string, notebook: string, saved: number, used?: number,
  *   untouched?: boolean, deleted?: number, disk?: import("./disk-file.js").DiskFile,
- *   trusted?: boolean,
+ *   trusted?: boolean, origin?: string,
  * }} NotebookRecord
  */
 

@@ -1,0 +1,95 @@
+/** A notebook as one HTML file that shows sources and outputs without any other file or script. */
+import { pythonLanguage } from "@codemirror/lang-python";
+import { highlightCode } from "@lezer/highlight";
+import { element } from "../base/dom.js";
+import { OutputArea } from "../cells/output.js";
+import { frameOf } from "../content/active-frame.js";
+import { markdownBox } from "../content/markdown.js";
+import { mathIsSet } from "../content/math.js";
+import { codeColours } from "../editor/editor.js";
+import { linkWith } from "./links.js";
+
+const SHEETS = ["base", "cell", "outputs", "export"];
+
+/** Return Python code in the editor's colours. */
+function codeBox(source) {
+  const box = element("pre", { className: "cell-source", tabIndex: 0 });
+  highlightCode(source, pythonLanguage.parser.parse(source), codeColours, (text, classes) => {
+    box.append(classes ? element("span", { className: classes }, text) : text);
+  }, () => box.append("\n"));
+  return box;
+}
+
+/** Replace what only a living page can show. */
+async function settle(box) {
+  for (const place of box.querySelectorAll(".active-output")) place.replaceChildren(frameOf(place));
+  for (const button of box.querySelectorAll(".inert-note button")) button.remove();
+  await Promise.all([...box.querySelectorAll(".foreign > div")].map(settleTree));
+}
+
+/** Write a shadow tree as markup. Formulas become MathML, which needs no fonts. */
+async function settleTree(host) {
+  const tree = host.shadowRoot;
+  await mathIsSet(tree);
+  const [look] = tree.adoptedStyleSheets;
+  const template = element("template");
+  template.setAttribute("shadowrootmode", "open");
+  const style = element("style", {}, [...look.cssRules].map(({ cssText }) => cssText).join("\n"));
+  template.content.append(style, ...[...tree.childNodes].map((node) => node.cloneNode(true)));
+  for (const formula of template.content.querySelectorAll(".katex")) {
+    formula.replaceWith(formula.querySelector("math") ?? "");
+  }
+  host.append(template);
+}
+
+/** Return a cell as static content. */
+async function cellBox({ type, source, attachments, executionCount, outputs }, { folded, trust }) {
+  const body = element("div", { className: "cell-body" });
+  if (type === "markdown") body.append(markdownBox(source, attachments));
+  else if (source.trim()) {
+    body.append(type === "code" ? codeBox(source) : element("pre", { className: "cell-source" }, source));
+  }
+  if (outputs?.length > 0) {
+    const area = element("div", { className: "cell-outputs" });
+    new OutputArea(area, trust).load(outputs);
+    body.append(folded ? element("details", {}, element("summary", {}, "Show the output"), area) : area);
+  }
+  await settle(body);
+  const count = executionCount ? `[${executionCount}]` : "";
+  const box = element("section", { className: "cell" },
+    element("div", { className: "cell-gutter" }, element("span", { className: "cell-count" }, count)),
+    body);
+  box.dataset.type = type;
+  return box;
+}
+
+async function styles() {
+  const texts = SHEETS.map(async (name) => (await fetch(`style/${name}.css`)).text());
+  return [...await Promise.all(texts), codeColours.module?.getRules() ?? ""].join("\n");
+}
+
+/** Return a link that opens the notebook to be run. */
+async function runLink(title, model) {
+  try {
+    const { link } = await linkWith(title, model);
+    return element("a", { className: "export-run", href: link }, "Open and run");
+  } catch {
+    return ""; // too large for a link
+  }
+}
+
+/** Return the text of the HTML file for a sheet. */
+export async function exportPage(title, sheet) {
+  const { model, trust } = sheet;
+  const boxes = await Promise.all(model.cells.map((cell, index) =>
+    cellBox(cell, { folded: sheet.cells[index].isFolded, trust })));
+  const head = element("head", {},
+    element("meta", { name: "viewport", content: "width=device-width, initial-scale=1" }),
+    element("meta", { name: "color-scheme", content: "light dark" }),
+    element("title", {}, title), element("style", {}, await styles()));
+  const body = element("body", {},
+    element("header", { className: "export-head" }, element("h1", {}, title), await runLink(title, model)),
+    element("main", { className: "export" }, ...boxes));
+  return `<!doctype html>\n<html lang="en">\n<meta charset="utf-8">\n${head.outerHTML}\n`
+    + `${body.outerHTML}\n</html>\n`;
+}
