@@ -24,7 +24,7 @@ from browsergpu.arrays.views.flat import Flat
 from browsergpu.core import checks
 from browsergpu.core.above import ABOVE
 from browsergpu.core.checks import product
-from browsergpu.core.element_types import FLOAT32, INT32, INT64, UINT32, UINT64
+from browsergpu.core.element_types import TYPES
 from browsergpu.core.errors import InvalidArgument, InvalidType, NeedsExamples, Unsupported
 from browsergpu.core.shapes import Shape
 from browsergpu.core.turns import exclusive
@@ -32,9 +32,6 @@ from browsergpu.device.device import Device
 
 #: Supported versions of the array API standard.
 VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12")
-
-#: Types that ``view`` can reinterpret as each other.
-_ALIKE = ((FLOAT32, INT32, UINT32), (INT64, UINT64))
 
 
 class Array(Value, Methods):
@@ -342,19 +339,20 @@ class Array(Value, Methods):
         Parameters
         ----------
         dtype : dtype, optional
-            The array's own dtype or one of the same group: float32, int32 and uint32, or int64 and
-            uint64.
+            Any dtype of the GPU except bool. For one of another size, the last axis must be
+            contiguous, and its length changes.
 
         Returns
         -------
         Array
-            A view of the same shape. For a dtype that only NumPy has, such as records, a read-only
+            The view. For a dtype that only NumPy has, such as records, a read-only
             copy on the host, with a HostFallbackWarning.
 
         Raises
         ------
         InvalidType
-            For every other dtype. ``astype`` converts values.
+            If ``dtype`` or the array's own is bool, if the size of ``dtype`` does not divide the
+            array's last axis, or for float64 and complex128. ``astype`` converts values.
         """
         node = self.node
         if dtype is None:
@@ -367,11 +365,9 @@ class Array(Value, Methods):
         wanted = checks.numpy_dtype("view", "dtype", dtype)
         if wanted == node.kind.numpy:
             return alias(self, strided.retyped(self, node.kind))
-        alike = next((kinds for kinds in _ALIKE if node.kind in kinds), (node.kind,))
-        kind = next((one for one in alike if one.numpy == wanted), None)
+        kind = next((one for one in TYPES if one.numpy == wanted), None)
         if kind is None:
-            words = " or ".join(one.name for one in alike)
-            expected = words if len(alike) > 1 else f"{words}, the array's own"
+            expected = "a dtype that the GPU has"
             raise InvalidType("view", "dtype", wanted, expected, "astype() converts values.")
         return alias(self, strided.retyped(self, kind))
 

@@ -8,8 +8,8 @@ from browsergpu.arrays.apply import packed
 from browsergpu.arrays.lazy.node import Node, stored
 from browsergpu.arrays.value import Value
 from browsergpu.core import checks
-from browsergpu.core.element_types import FLOAT32, ElementType
-from browsergpu.core.errors import InvalidArgument
+from browsergpu.core.element_types import BOOL, FLOAT32, ElementType
+from browsergpu.core.errors import InvalidArgument, InvalidType
 from browsergpu.core.shapes import Shape, broadcast_strides, contiguous_strides
 
 V = TypeVar("V", bound=Value)
@@ -47,9 +47,39 @@ def _part_of_pairs(x: V, number: int) -> V:
 
 
 def retyped(x: V, kind: ElementType) -> V:
-    """Reinterpret the elements as a type of the same size."""
-    node = x.node.in_memory()
-    return x.like(stored(kind, node.shape, node.storage, node.strides, node.offset))
+    """Reinterpret the bits as elements of another type, as ``numpy.ndarray.view`` does.
+
+    For a type of another size, the last axis must be contiguous, and its length changes.
+    """
+    node = x.node
+    own = node.kind
+    if kind is not own and BOOL in (kind, own):
+        expected = f"{own.name}, the array's own, because a bool takes 32 bits on the GPU"
+        raise InvalidType("view", "dtype", kind.numpy, expected, "astype() converts values.")
+    if kind.bits == own.bits:
+        node = node.in_memory()
+        return x.like(stored(kind, node.shape, node.storage, node.strides, node.offset))
+    if not node.shape:
+        expected = f"a dtype of {own.bits // 8} bytes for an array without axes"
+        raise InvalidType("view", "dtype", kind.numpy, expected, "Reshape it to (1,) first.")
+    node = node.in_memory()
+    if node.shape[-1] != 1 and strides_of(x)[-1] != 1 and checks.product(node.shape):
+        expected = f"a dtype of {own.bits // 8} bytes, because the last axis is not contiguous"
+        raise InvalidType("view", "dtype", kind.numpy, expected, "Copy the array first.")
+    *lead, last = node.shape
+    *steps, _ = strides_of(x)
+    length, rest = divmod(last * own.bits, kind.bits)
+    if rest:
+        expected = f"a dtype whose size divides the {last * own.bits // 8} bytes of the last axis"
+        raise InvalidType("view", "dtype", kind.numpy, expected)
+    moved = [divmod(step * own.bits, kind.bits) for step in (*steps, node.offset)]
+    if any(left for _, left in moved):
+        expected = "a dtype whose size divides the strides and the offset of the array"
+        raise InvalidType("view", "dtype", kind.numpy, expected, "Copy the array first.")
+    *strides, offset = (step for step, _ in moved)
+    shape = (*lead, length)
+    known = strides_or_none(shape, (*strides, 1))
+    return x.like(stored(kind, shape, node.storage, known, offset))
 
 
 def strides_or_none(shape: Shape, strides: Shape) -> Shape | None:

@@ -116,16 +116,57 @@ def test_a_view_as_another_dtype_has_the_same_bits(bg: Any) -> None:
     ours[2] = 7
     assert_same(words, bits)
     assert_same(words.view(np.float32), theirs[1:])
-    for dtype in (np.float64, np.int16, np.complex64, bool):
+    for dtype in (np.float64, bool):
         with pytest.raises(TypeError, match=r"view: dtype must be .*astype\(\) converts"):
             ours.view(dtype)
-    with pytest.raises(TypeError, match="must be uint8, the array's own"):
-        bg.asarray([1], dtype="uint8").view(np.int8)
+    with pytest.raises(TypeError, match="must be bool, the array's own"):
+        bg.asarray([True]).view(np.int8)
     with pytest.raises(TypeError):
         ours.view("no dtype")
     noted = bg.asarray(x, copy=True).requires_grad_()
     with pytest.raises(RuntimeError):
         noted.view(np.int32)
+
+
+KINDS = (
+    "int8", "uint8", "int16", "uint16", "int32", "uint32", "float16", "float32", "complex64",
+    "int64", "uint64",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("own", KINDS)
+def test_a_view_as_a_dtype_of_another_size_shares_the_memory(bg: Any, own: str) -> None:
+    x = np.random.default_rng(1).integers(60, 67, (3, 48), np.uint8).view(own)
+    for kind in KINDS:
+        theirs, ours = x.copy(), bg.asarray(x)
+        bits, words = theirs[1:].view(kind), ours[1:].view(kind)
+        assert_same(words, bits)
+        bits[0, 1:3] = words[0, 1:3] = 5
+        assert_same(ours, theirs)
+        theirs[2, -1] = ours[2, -1] = 7
+        assert_same(words, bits)
+        assert_same(words.view(own)[1], theirs[2])
+        with bg.capture() as graph:
+            words[1, :2] = 3
+        ours[...] = bg.asarray(x)
+        graph.replay()
+        theirs[...] = x
+        bits[1, :2] = 3
+        assert_same(ours, theirs)
+        graph.close()
+
+
+def test_views_of_another_size_that_are_refused(bg: Any) -> None:
+    x = bg.arange(12, dtype="int32").reshape(3, 4)
+    for wrong, what in (
+        (lambda: x[:, :3].view("int64"), "divides the 12 bytes of the last axis"),
+        (lambda: x[:, 1:3].view("int64"), "divides the strides and the offset"),
+        (lambda: x[:, ::2].view("int8"), "the last axis is not contiguous"),
+        (lambda: x[0, 0].view("int8"), "an array without axes"),
+    ):
+        with pytest.raises(TypeError, match=f"view: dtype must be .*{what}"):
+            wrong()
+    assert x[:, :0].view("int8").shape == (3, 0)
 
 
 @pytest.mark.parametrize("name", COPIES)
