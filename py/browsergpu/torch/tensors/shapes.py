@@ -31,20 +31,37 @@ def reshape(input: Any, *shape: Any) -> Any:
     return manipulation.reshape(input, shape_of("reshape", shape))
 
 
+class NotAView(InvalidArgument, RuntimeError):
+    """The elements in another shape would be a copy."""
+
+
+def _viewed(op: str, x: Any, shape: Any) -> Any:
+    try:
+        return manipulation.reshape(x, shape, copy=False)
+    except InvalidArgument as error:
+        if error.argument != "copy":
+            raise
+        expected = "a shape that the strides of the tensor allow without a copy"
+        raise NotAView(op, "shape", shape, expected, "Use reshape().") from error
+
+
 @public(function=False)
 def view(self: Any, *shape: Any, dtype: Any = None) -> Any:
-    """Return the elements in another shape, or the bits as another dtype."""
+    """Return a view of the elements in another shape, or of the bits as another dtype.
+
+    It raises an error that is a RuntimeError where a copy is needed. ``reshape`` copies.
+    """
     if len(shape) == 1 and not isinstance(shape[0], int | list | tuple):
         dtype, shape = shape[0], ()
     if dtype is not None:
         return Array.view(self, dtype_of("view", dtype))
-    return manipulation.reshape(self, shape_of("view", shape))
+    return _viewed("view", self, shape_of("view", shape))
 
 
 @public(function=False)
 def view_as(self: Any, other: Any) -> Any:
-    """Return the elements in the shape of another tensor."""
-    return manipulation.reshape(self, tuple(other.shape))
+    """Return a view of the elements in the shape of another tensor."""
+    return _viewed("view_as", self, tuple(other.shape))
 
 
 @public(function=False)

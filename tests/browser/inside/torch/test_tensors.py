@@ -48,6 +48,13 @@ def test_shapes() -> None:
     assert c.transpose(0, 2).shape == (4, 3, 2)
     assert c.permute(1, 2, 0).shape == c.permute((1, 2, 0)).shape == (3, 4, 2)
     assert c.view(-1, 12).shape == c.flatten(1).shape == (2, 12)
+    part = c.view(6, 4)
+    part[0] = 9
+    assert c[0, 0].tolist() == [9] * 4
+    with pytest.raises(RuntimeError, match=r"view: shape must be .* Use reshape\(\)"):
+        c.transpose(0, 2).view(-1)
+    with pytest.raises(ValueError, match="24 elements"):
+        c.view(5)
     assert [x.shape[0] for x in torch.arange(7).split(3)] == [3, 3, 1]
     assert [x.shape[0] for x in torch.arange(7).chunk(3)] == [3, 3, 1]
     assert torch.tensor([1, 2]).repeat(2, 2).tolist() == [[1, 2, 1, 2]] * 2
