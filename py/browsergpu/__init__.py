@@ -96,6 +96,7 @@ if _TYPE_CHECKING:  # the names of _MODULES and _LATER, which a test compares
     from browsergpu import amp, cuda, data, fft, image, io, linalg, nn, optim, random, special
     from browsergpu import jax as jax
     from browsergpu import lib as lib
+    from browsergpu import llm as llm
     from browsergpu.api.executor import BatchNormTraining, KernelExecutor, PipelineStats
     from browsergpu.api.tensor_backend.backend import TensorBackend
     from browsergpu.api.tensor_backend.handles import TensorHandle, TensorMeta
@@ -133,6 +134,7 @@ _MODULES = (
     "io",
     "jax",
     "linalg",
+    "llm",
     "nn",
     "optim",
     "random",

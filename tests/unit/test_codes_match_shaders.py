@@ -14,6 +14,7 @@ from browsergpu.kernels.elements import cast, philox
 from browsergpu.kernels.matmul import products
 from browsergpu.kernels.networks import attention_facts, images
 from browsergpu.kernels.ordering import scan, sort
+from browsergpu.kernels.quantized.formats import FORMATS
 from browsergpu.kernels.table import KERNELS
 from browsergpu.kernels.text import shaders
 
@@ -43,6 +44,10 @@ CODES: Mapping[tuple[str, str], Codes] = {
     **{
         (f"conv2d{kernel}.wgsl", "function"): ACTIVATIONS
         for kernel in ("", "_window", "_stream", "_depthwise", "_sum")
+    },
+    **{
+        (f"quantized_{kernel}.wgsl", "FORMAT"): {name: one.code for name, one in FORMATS.items()}
+        for kernel in ("rows", "thin", "tile")
     },
     **{
         (kernel.shader, "FUNCTION"): ACTIVATIONS

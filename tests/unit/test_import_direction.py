@@ -34,6 +34,7 @@ ROOMS = (
     "compiled",
     "api",
     "tools",
+    "llm",
     "dask",
     *FACES,
 )
@@ -111,7 +112,7 @@ def test_no_imports_in_a_circle() -> None:
 #: The families of kernels, from the ground up; what picks among them lies beside the folders.
 KERNELS = (
     "base", "text", "elements", "c_text", "fused", "fourier", "linalg", "matmul", "convolution",
-    "ordering", "reductions", "networks", "",
+    "ordering", "reductions", "networks", "quantized", "",
 )  # fmt: skip
 
 

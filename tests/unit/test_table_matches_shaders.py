@@ -12,6 +12,7 @@ import pytest
 
 from browsergpu import ComputeBackend, DType, WasmBackend
 from browsergpu.kernels.base.family import READ, WRITE, Kernel
+from browsergpu.kernels.quantized.formats import FORMATS
 from browsergpu.kernels.table import KERNELS, RENDER_SHADERS
 from browsergpu.kernels.text import shaders
 from browsergpu.kernels.variants import VARIANTS
@@ -233,6 +234,8 @@ CONFIGURATIONS = {
     },
     "philox": {"words", "uniform", "integers"},
     "normal": {"normal", "exponential"},
+    **{kernel: set(FORMATS) for kernel in ("quantized_rows", "dequantize", "quantized_tile")},
+    "quantized_thin": {name + few for name in FORMATS for few in ("", " few")},
     "strided": {"3", "5", "8"},  # the most axes
 }
 PLAIN = {

@@ -17,6 +17,8 @@ from browsergpu.kernels.linalg import cholesky, jacobi, lu, matrices, pivots, qr
 from browsergpu.kernels.matmul import gemm_f16, gemm_facts, gemm_high
 from browsergpu.kernels.networks import attention_facts, embedding, images
 from browsergpu.kernels.ordering import arg_reduce, compact, scan, search, segment_sum, sort
+from browsergpu.kernels.quantized import products as quantized_products
+from browsergpu.kernels.quantized import rows as quantized_rows
 from browsergpu.kernels.reductions import batch_norm, moments, rows
 
 #: All families. Operations with variants are tuned in this order.
@@ -53,6 +55,8 @@ FAMILIES: tuple[KernelFamily, ...] = tuple(
         cholesky,
         qr,
         jacobi,
+        quantized_rows,
+        quantized_products,
     )
 )
 

@@ -99,7 +99,7 @@ RULES |= {
     "browsergpu.functions.linalg.linear.matmul": _matmul,
     "browsergpu.functions.linalg.contraction.contraction": _contraction,
     "browsergpu.functions.linalg.equations.solve": _solve,
-    "browsergpu.functions.nn.tables.linear": _linear,
+    "browsergpu.functions.nn.tables._linear": _linear,
     "browsergpu.functions.nn.tables.embedding": _embedding,
     "browsergpu.functions.nn.tables.one_hot": lambda call: call(),
     "browsergpu.functions.nn.attention.scaled_dot_product_attention": _attention,

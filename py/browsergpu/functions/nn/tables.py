@@ -17,6 +17,8 @@ from browsergpu.core.checks import product
 from browsergpu.core.element_types import DEFAULTS, INT32
 from browsergpu.core.errors import InvalidArgument
 from browsergpu.functions import creation, data_types, elementwise, manipulation, statistics
+from browsergpu.functions.language import quantized
+from browsergpu.functions.language.quantized import QuantizedArray
 from browsergpu.functions.linalg import norms
 from browsergpu.functions.linalg.linear import matmul
 from browsergpu.functions.nn import inputs
@@ -55,26 +57,24 @@ def _embedding_gradient(
     return added_at(table, rows, own)
 
 
-@narrowed("input", "weight", "bias")
-@differentiable(
-    input=lambda g, weight: matmul(g, weight), weight=_linear_weight_gradient, bias=lambda g: g
-)
-def linear(input: Array, weight: Array, bias: Array | None = None) -> Array:
+@composed("input", "weight", "bias")
+def linear(input: Array, weight: Array | QuantizedArray, bias: Array | None = None) -> Array:
     """Return ``input @ weight.T + bias``, computed by one kernel.
 
     Parameters
     ----------
     input : Array
         Shape [..., I], float32 or float16.
-    weight : Array
-        Shape [O, I], float32 or float16.
+    weight : Array or QuantizedArray
+        Shape [O, I], float32, float16 or quantized. A quantized weight gets no gradient.
     bias : Array, optional
         Shape [O], float32 or float16.
 
     Returns
     -------
     Array
-        Shape [..., O], of the promoted dtype. Sums are computed in float32.
+        Shape [..., O], of the promoted dtype, or float32 for a quantized weight. Sums are computed
+        in float32.
 
     Raises
     ------
@@ -83,6 +83,18 @@ def linear(input: Array, weight: Array, bias: Array | None = None) -> Array:
     InvalidType
         If an operand does not consist of floats.
     """
+    if isinstance(weight, QuantizedArray):
+        found: Array = quantized.linear(input, weight)
+        return found if bias is None else found + bias
+    return _linear(input, weight, bias)
+
+
+@narrowed("input", "weight", "bias")
+@differentiable(
+    input=lambda g, weight: matmul(g, weight), weight=_linear_weight_gradient, bias=lambda g: g
+)
+def _linear(input: Array, weight: Array, bias: Array | None) -> Array:
+    """Return ``input @ weight.T + bias`` of floats."""
     op = "linear"
     x, w = inputs.floats(op, "input", input), inputs.floats(op, "weight", weight)
     if w.ndim != 2:
@@ -106,8 +118,9 @@ def linear(input: Array, weight: Array, bias: Array | None = None) -> Array:
 
 @composed("weight")
 def embedding(
-    input: Array, weight: Array, padding_idx: int | None = None, max_norm: float | None = None,
-    norm_type: float = 2.0, scale_grad_by_freq: bool = False, sparse: bool = False,
+    input: Array, weight: Array | QuantizedArray, padding_idx: int | None = None,
+    max_norm: float | None = None, norm_type: float = 2.0, scale_grad_by_freq: bool = False,
+    sparse: bool = False,
 ) -> Array:  # fmt: skip
     """Return the rows of a table at indices.
 
@@ -115,8 +128,8 @@ def embedding(
     ----------
     input : Array
         Integers of shape [...].
-    weight : Array
-        Shape [V, D]. float32, float16, int32 or uint32.
+    weight : Array or QuantizedArray
+        Shape [V, D]. float32, float16, int32, uint32 or quantized.
     padding_idx : int, optional
         Index of a row that gets no gradient. Negative indices count from the end.
     max_norm : float, optional
@@ -131,8 +144,8 @@ def embedding(
     Returns
     -------
     Array
-        Shape [..., D], of the dtype of ``weight``. Indices out of range give NaN, or 0 in a table
-        of integers.
+        Shape [..., D], of the dtype of ``weight``, or float32 if it is quantized. Indices out of
+        range give NaN, or 0 in a table of integers.
 
     Raises
     ------
@@ -142,6 +155,8 @@ def embedding(
         If ``input`` does not consist of integers.
     """
     op = "embedding"
+    if isinstance(weight, QuantizedArray):
+        return _quantized_rows(op, input, weight, padding_idx, max_norm, scale_grad_by_freq, sparse)
     indices, table = inputs.whole(op, "input", input), array(op, "weight", weight)
     if table.ndim != 2:
         raise InvalidArgument(op, "weight", table, "have shape [V, D]")
@@ -153,6 +168,23 @@ def embedding(
     if max_norm is not None:
         limit_rows(op, indices, table, max_norm, norm_type)
     return _rows(indices, table, padding_idx, is_scaled)
+
+
+def _quantized_rows(
+    op: str, input: Array, weight: QuantizedArray, padding_idx: Any, max_norm: Any,
+    scale_grad_by_freq: Any, sparse: Any,
+) -> Array:  # fmt: skip
+    """Return rows of a quantized table, which has no gradient."""
+    check_dense(op, sparse)
+    if max_norm is not None:
+        expected = "None, as a quantized table cannot be changed"
+        raise InvalidArgument(op, "max_norm", max_norm, expected)
+    if padding_idx is not None or checks.flag(op, "scale_grad_by_freq", scale_grad_by_freq):
+        name = "scale_grad_by_freq" if padding_idx is None else "padding_idx"
+        given = scale_grad_by_freq if padding_idx is None else padding_idx
+        expected = "the default, as a quantized table gets no gradient"
+        raise InvalidArgument(op, name, given, expected)
+    return quantized.embedding(input, weight)
 
 
 def check_dense(op: str, sparse: bool) -> None:

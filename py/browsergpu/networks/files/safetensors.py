@@ -33,7 +33,7 @@ class Safetensors(Mapping[str, Array]):
     """
 
     def __init__(self, file: Any, device: Any = None) -> None:
-        self._bytes = _bytes_of("Safetensors", file)
+        self._bytes = bytes_of("Safetensors", file)
         length = headers.length_of(self._bytes[:8].tobytes(), self._bytes.size)
         self._start = 8 + length
         room = self._bytes.size - self._start
@@ -72,7 +72,7 @@ class Safetensors(Mapping[str, Array]):
         return f"Safetensors({', '.join(self)})"
 
 
-def _bytes_of(op: str, file: Any) -> np.ndarray:
+def bytes_of(op: str, file: Any) -> np.ndarray:
     """Return the bytes of a path, of bytes, or of a binary file from its position on."""
     if isinstance(file, str | os.PathLike):
         if not os.path.getsize(file):

@@ -1,0 +1,1 @@
+"""Functions for language models: quantized weights, rotary embeddings, cached attention."""

@@ -1,0 +1,259 @@
+"""Quantized matrices, which kernels dequantize as they read them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from browsergpu.arrays import apply
+from browsergpu.arrays.array import Array
+from browsergpu.arrays.autograd.rules import constant, differentiable
+from browsergpu.arrays.reduce import room
+from browsergpu.core import checks
+from browsergpu.core.checks import product
+from browsergpu.core.element_types import FLOAT32
+from browsergpu.core.errors import InvalidArgument, InvalidType
+from browsergpu.core.shapes import Shape
+from browsergpu.core.showing import Description, Shown, shown
+from browsergpu.functions import creation
+from browsergpu.functions.linalg.linear import matmul
+from browsergpu.functions.nn import inputs
+from browsergpu.kernels.quantized.formats import FORMATS, Format
+from browsergpu.kernels.quantized.products import fits_grid
+from browsergpu.tensors.language import quantized
+
+
+class QuantizedArray(Shown):
+    """A matrix in a quantized format of GGUF. It stays quantized in GPU memory.
+
+    ``nn.linear`` and ``nn.embedding`` take it as weight, ``x @ weight.T`` multiplies by it, and
+    ``weight[indices]`` gives rows. Results are float32.
+
+    Parameters
+    ----------
+    data : bytes or array of uint8
+        The blocks of all rows, as a GGUF file stores them.
+    shape : tuple of int
+        Rows and columns.
+    format : str
+        Q4_0, Q4_1, Q5_0, Q5_1, Q8_0, Q2_K, Q3_K, Q4_K, Q5_K, Q6_K, IQ4_NL, F16 or BF16.
+    device : Device, optional
+        The device. The current device by default.
+
+    Raises
+    ------
+    InvalidArgument
+        If the format is unknown, columns are not whole blocks, or ``data`` has another size.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> block = np.float16(0.5).tobytes() + bytes(range(32))
+    >>> weight = bg.llm.QuantizedArray(block * 2, (2, 32), "Q8_0")
+    >>> (bg.ones((1, 32)) @ weight.T).tolist()
+    [[248.0, 248.0]]
+    """
+
+    __slots__ = ("_blocks", "_format", "shape")
+
+    #: So that NumPy arrays leave products to this class.
+    __array_ufunc__ = None
+
+    def __init__(self, data: Any, shape: Any, format: str, device: Any = None) -> None:
+        op = "QuantizedArray"
+        own = checked_format(op, "format", format)
+        rows, columns = checks.dimensions(op, "shape", shape, 2)
+        check_columns(op, "shape", columns, own)
+        if isinstance(data, bytes | bytearray | memoryview):
+            data = np.frombuffer(data, np.uint8)
+        if not isinstance(data, np.ndarray) or data.dtype != np.uint8:
+            raise InvalidType(op, "data", data, "bytes, or an array of uint8")
+        nbytes = rows * own.row_bytes(columns)
+        if data.size != nbytes:
+            given = Description(f"{data.size} bytes")
+            raise InvalidArgument(op, "data", given, f"have {nbytes} bytes for {own.name} {shape}")
+        data = np.ascontiguousarray(data).reshape(-1)
+        if nbytes % 4:
+            data = np.concatenate([data, np.zeros(-nbytes % 4, np.uint8)])
+        #: Rows and columns.
+        self.shape: Shape = (rows, columns)
+        self._format = own
+        self._blocks = creation.asarray(data.view(np.uint32), device=device)
+
+    @property
+    def format(self) -> str:
+        """The name of the format."""
+        return self._format.name
+
+    @property
+    def device(self) -> Any:
+        """The device with the memory."""
+        return self._blocks.device
+
+    @property
+    def ndim(self) -> int:
+        """Number of axes: 2."""
+        return 2
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the blocks."""
+        return self.shape[0] * self._format.row_bytes(self.shape[1])
+
+    @property
+    def T(self) -> QuantizedTranspose:
+        """The transpose, for ``x @ weight.T``."""
+        return QuantizedTranspose(self)
+
+    def dequantize(self, dtype: Any = np.float32) -> Array:
+        """Return the matrix as float32 or float16."""
+        return dequantize(self, dtype)
+
+    def tobytes(self) -> bytes:
+        """Return the blocks, as a GGUF file stores them. Blocks."""
+        return np.asarray(self._blocks).tobytes()[: self.nbytes]
+
+    def __getitem__(self, indices: Any) -> Array:
+        return embedding(_as_indices(indices, self), self)
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def _facts(self) -> str:
+        return f"of shape {self.shape} and format {self.format}"
+
+
+class QuantizedTranspose(Shown):
+    """The transpose of a :class:`QuantizedArray`, as the right operand of ``@``."""
+
+    __slots__ = ("T",)
+
+    __array_ufunc__ = None
+
+    def __init__(self, weight: QuantizedArray) -> None:
+        #: The matrix.
+        self.T = weight
+
+    @property
+    def shape(self) -> Shape:
+        """Rows and columns."""
+        return self.T.shape[::-1]
+
+    def __rmatmul__(self, other: Any) -> Any:
+        return linear(other, self.T) if isinstance(other, Array) else NotImplemented
+
+
+def checked_format(op: str, name: str, value: Any) -> Format:
+    """Return the format with a name. Raises InvalidArgument for an unknown one."""
+    found = FORMATS.get(value) if isinstance(value, str) else None
+    if found is None:
+        raise InvalidArgument(op, name, value, f"one of {', '.join(FORMATS)}")
+    return found
+
+
+def check_columns(op: str, name: str, columns: int, own: Format) -> None:
+    """Raise InvalidArgument unless rows consist of whole blocks."""
+    if columns % own.elements:
+        expected = f"have a multiple of {own.elements} columns for {own.name}"
+        raise InvalidArgument(op, name, Description(f"{columns} columns"), expected)
+
+
+@constant
+def dequantize(weight: QuantizedArray, dtype: Any = np.float32) -> Array:
+    """Return a quantized matrix as float32 or float16."""
+    op = "dequantize"
+    kind = checks.numpy_dtype(op, "dtype", dtype)
+    if kind not in (np.float32, np.float16):
+        raise InvalidType(op, "dtype", kind, "float32 or float16")
+    blocks = weight._blocks
+    if not product(weight.shape):
+        return creation.zeros(weight.shape, dtype=kind, device=weight.device)
+    made = blocks.like(room(weight.device, op, FLOAT32, weight.shape))
+    quantized.dequantize(
+        weight.device, op, inputs.memory(blocks), inputs.memory(made), weight.format
+    )
+    return made if kind == np.float32 else made.astype(kind)
+
+
+def _as_indices(indices: Any, weight: QuantizedArray) -> Array:
+    if isinstance(indices, Array):
+        return indices
+    if isinstance(indices, int | list | np.ndarray | np.integer):
+        given = np.asarray(indices)
+        if given.dtype.kind in "iu":
+            count = weight.shape[0]
+            if given.size and not (-count <= given.min() and given.max() < count):
+                raise InvalidArgument("QuantizedArray", "indices", indices, f"rows of {count}")
+            own = np.where(given < 0, given + count, given).astype(np.int32)
+            return creation.asarray(own, device=weight.device)
+    raise InvalidType("QuantizedArray", "indices", indices, "integers, which select rows")
+
+
+@constant
+def embedding(input: Array, weight: QuantizedArray) -> Array:
+    """Return rows of a quantized table as float32, as ``nn.embedding``."""
+    op = "embedding"
+    own = apply.packed(inputs.whole(op, "input", input))
+    made = inputs.room(op, own, FLOAT32, (*own.shape, weight.shape[1]))
+    if made.size and weight.shape[0]:
+        blocks = inputs.memory(weight._blocks)
+        quantized.look_up(
+            weight.device, op, blocks, inputs.memory(own), inputs.memory(made), weight.shape[0],
+            weight.format,
+        )  # fmt: skip
+        return made
+    return creation.full(made.shape, np.nan, dtype=np.float32, device=weight.device)
+
+
+@differentiable(
+    input=lambda g, weight: matmul(g, weight.dequantize()),
+    residual=lambda g: g,
+)
+def linear(input: Array, weight: QuantizedArray, residual: Array | None = None) -> Array:
+    """Return ``input @ weight.T + residual`` for a quantized weight.
+
+    The weight is dequantized as the kernel reads it.
+
+    Parameters
+    ----------
+    input : Array
+        Shape [..., I], float32 or float16.
+    weight : QuantizedArray
+        Shape [O, I]. It gets no gradient.
+    residual : Array, optional
+        Shape [..., O], float32 or float16.
+
+    Returns
+    -------
+    Array
+        Shape [..., O], float32. Sums are computed in float32.
+    """
+    op = "linear"
+    x = inputs.floats(op, "input", input)
+    if not isinstance(weight, QuantizedArray):
+        raise InvalidType(op, "weight", weight, "a QuantizedArray")
+    rows, columns = weight.shape
+    if x.ndim == 0 or x.shape[-1] != columns:
+        raise InvalidArgument(
+            op, "input", x, f"have {columns} elements on the last axis, as weight has"
+        )
+    shape = (*x.shape[:-1], rows)
+    added = None
+    if residual is not None:
+        added = inputs.shaped(op, "residual", inputs.floats(op, "residual", residual), shape)
+    vectors = product(x.shape[:-1])
+    if not vectors * rows or not columns:
+        zeros = creation.zeros(shape, dtype=np.float32, device=x.device)
+        return zeros if added is None else zeros + added
+    if not fits_grid(vectors, rows):
+        given = Description(shown(x))
+        raise InvalidArgument(op, "input", given, "have fewer rows for a weight of this size")
+    own = apply.packed(x.reshape((vectors, columns)))
+    left = None if added is None else apply.packed(added.reshape((vectors, rows)))
+    made = inputs.room(op, x, FLOAT32, (vectors, rows))
+    quantized.multiply(
+        x.device, op, inputs.memory(weight._blocks), inputs.memory(own), inputs.memory(made),
+        weight.format, inputs.memory_of(left),
+    )  # fmt: skip
+    return made.reshape(shape)

@@ -1,0 +1,1 @@
+"""Kernels of quantized weights, in the formats of GGUF files."""

@@ -1,0 +1,1 @@
+"""Functions of views for language models."""

@@ -1,0 +1,69 @@
+"""Quantized matrices: dequantization, rows by index, and products.
+
+The View of a quantized matrix has the words of its blocks. Its rows, columns and format are
+arguments.
+"""
+
+from __future__ import annotations
+
+from browsergpu.device.device import Device
+from browsergpu.kernels.base.build import Build
+from browsergpu.kernels.quantized import products, rows
+from browsergpu.tensors.staging import Operand, Staging, launch, of_operands
+from browsergpu.tensors.view import View
+
+
+def dequantize(device: Device, op: str, weight: View, y: View, name: str) -> None:
+    """Compute the nonempty matrix y, float32 or float16, from a weight in the format ``name``."""
+    launch(device, op, _dequantize, (weight, y), name)
+
+
+@of_operands
+def _dequantize(build: Build, weight: Operand, y: Operand, name: str) -> None:
+    staging = Staging(build)
+    count, columns = y.shape
+    rows.dequantize(build, weight.slot, staging.write(y, weight), count, columns, name)
+    staging.deliver()
+
+
+def look_up(
+    device: Device, op: str, weight: View, indices: View, y: View, entries: int, name: str
+) -> None:
+    """Compute y[..., :] = weight[indices[...]] for int32 indices and a nonempty float32 y.
+
+    The weight has ``entries`` rows.
+    """
+    launch(device, op, _look_up, (weight, indices, y), entries, name)
+
+
+@of_operands
+def _look_up(
+    build: Build, weight: Operand, indices: Operand, y: Operand, entries: int, name: str
+) -> None:
+    count, columns = indices.size, y.shape[-1]
+    rows.look_up(build, weight.slot, indices.slot, y.slot, count, entries, columns, name)
+
+
+def multiply(
+    device: Device, op: str, weight: View, x: View, y: View, name: str,
+    residual: View | None = None,
+) -> None:  # fmt: skip
+    """Compute y = x weightᵀ + residual for floats x [V, K], residual and y [V, N].
+
+    No extent is 0.
+    """
+    launch(device, op, _multiply, (weight, x, y, residual), name)
+
+
+@of_operands
+def _multiply(
+    build: Build, weight: Operand, x: Operand, y: Operand, residual: Operand | None, name: str
+) -> None:
+    staging = Staging(build)
+    added = None if residual is None else staging.read(residual)
+    (vectors, columns), matrix_rows = x.shape, y.shape[1]
+    values, target = staging.read(x), staging.write(y, x, residual)
+    products.multiply(
+        build, weight.slot, values, target, vectors, matrix_rows, columns, name, added
+    )
+    staging.deliver()
