@@ -161,7 +161,7 @@ def _update(op: str, formula: Formula, rows: Sequence[Sequence[Array]]) -> list[
         nodes[at][number] = copy.node
     for row in nodes:
         for number in rule.written:
-            row[number].storage.version += 1
+            row[number].storage.written()
     taken = [at for at, row in enumerate(rows) if product(row[0].shape)]
     ready = row_update.laid_out(rule, [nodes[at] for at in taken], [made[at] for at in taken])
     faults: list[DeviceError] = []

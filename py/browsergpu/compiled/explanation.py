@@ -20,8 +20,10 @@ class Explanation(Shown):
     variants : list of dict
         For each graph: ``calls``, the number of replays; ``kernels``, the number of dispatches;
         ``labels``, their names with how often each occurs; ``merged``, the operations that the
-        kernels of products compute, such as "linear with gelu", with how often; ``bytes``, the
-        memory of one call's results.
+        kernels of products compute, such as "linear with gelu", with how often; ``kept``, the names
+        of the dispatches that run again only if an array that they read has changed, with how often
+        each occurs; ``kept_bytes``, the memory of their results; ``bytes``, the memory of one
+        call's results.
     reasons : list of str
         Why the function was captured again, or numbers became part of its signature.
     plain : str
@@ -34,13 +36,16 @@ class Explanation(Shown):
         self.variants: list[dict[str, Any]] = []
         for state in compiled._states.values():
             for one in state.variants:
-                labels = one.variant.graph.kernels
+                graph = one.variant.graph
+                labels, kept = graph.kernels, graph.constants
                 self.variants.append(
                     {
                         "calls": one.variant.calls,
                         "kernels": len(labels),
                         "labels": dict(Counter(labels)),
-                        "merged": dict(Counter(one.variant.graph.merged)),
+                        "merged": dict(Counter(graph.merged)),
+                        "kept": {} if kept is None else kept.labels,
+                        "kept_bytes": 0 if kept is None else kept.nbytes,
                         "bytes": one.variant.result_bytes,
                     }
                 )
@@ -57,6 +62,9 @@ class Explanation(Shown):
             )
             lines += [f"    {times} x {label}" for label, times in one["labels"].items()]
             lines += [f"    {times} x {name} in one" for name, times in one["merged"].items()]
+            if one["kept"]:
+                lines.append(f"  Only after changes, {byte_count(one['kept_bytes'])} kept:")
+                lines += [f"    {times} x {label}" for label, times in one["kept"].items()]
         lines += [f"Captured again: {reason}" for reason in self.reasons]
         return "\n".join(lines) or "Nothing is captured yet."
 

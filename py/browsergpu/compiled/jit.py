@@ -280,8 +280,9 @@ def jit(
     donate : iterable of int or str, optional
         Positions or names of arguments whose memory is freed by the call.
     optimize : bool, optional
-        Whether kernels of products also compute the elementwise operations on their results, and
-        equal values are computed once. Results may differ by rounding.
+        Whether kernels of products also compute the elementwise operations on their results, equal
+        values are computed once, and values that no argument and no change affects are kept between
+        calls. Results may differ by rounding.
 
     Returns
     -------

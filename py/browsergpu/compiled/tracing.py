@@ -73,7 +73,7 @@ class Trace(Shown):
         self._paths = paths
         self._block = blocks.begin()  # a graph belongs to the block in which it is made
         self._optimize = optimize
-        self._graph = Graph(tracer, optimize=optimize)
+        self._graph = Graph(tracer, optimize=optimize, keeps_constants=True)
 
     def _traced_numbers(self) -> list[TracedNumber]:
         """Return the numbers to call the function with."""
@@ -212,7 +212,7 @@ class Trace(Shown):
                 specs[at] = Made(number, *place, self._classes[at])
             del alive
             free = [node.storage for node, one in zip(nodes, kept, strict=True) if not one]
-            graph.end([*made, *free])
+            graph.end([*made, *free], [node.storage for node in nodes])
             graph.before_read = _nothing
             own = [
                 Input(node.storage, _device_bytes(node), is_kept, is_written)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from browsergpu.core.blocks import OfBlock
 from browsergpu.core.showing import Shown
@@ -22,6 +22,8 @@ class Holding(OfBlock):
         self._left: dict[int, int] = {}
         #: Whether buffers come from the pool as usual, in spite of the capture.
         self.is_paused = False
+        #: Called with the id of each buffer that is allocated in the capture.
+        self.allocated: Callable[[int], object] | None = None
 
     @property
     def takes(self) -> bool:
@@ -31,11 +33,18 @@ class Holding(OfBlock):
     def taken(self, identity: int, capacity: int) -> None:
         """Note that a buffer belongs to the capture from now on."""
         self.own[identity] = capacity
+        if self.allocated is not None:
+            self.allocated(identity)
 
     def reused(self, capacity: int) -> int | None:
         """Return the id of a free buffer of the capture with that capacity, or None."""
         idle = self._idle.get(capacity)
-        return idle.pop() if idle else None
+        if not idle:
+            return None
+        identity = idle.pop()
+        if self.allocated is not None:
+            self.allocated(identity)
+        return identity
 
     def freed(self, identity: int, capacity: int) -> None:
         """Note that a buffer has no owner any more."""

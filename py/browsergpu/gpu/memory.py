@@ -144,6 +144,8 @@ class BufferPool(Shown):
         self.new_users: WeakSet[Any] | None = None
         #: Buffers that captured graphs use.
         self.held = Held()
+        #: The number of writes in place to the memory of arrays.
+        self.writes = 0
         self._in_use = 0
         self._pooled = 0
         self._most_in_use = 0
@@ -437,6 +439,12 @@ class BufferPool(Shown):
         self._holding = Holding()
         self.new_users = WeakSet()
         return self._holding
+
+    def unowned(self) -> set[int]:
+        """Return the ids of the free buffers of the capture in progress."""
+        self._reclaim()
+        holding = self._holding
+        return set() if holding is None else set(holding.free_ones())
 
     def end_holding(self, ids: Iterable[int]) -> None:
         """End the capture. Hold the given buffers until :meth:`let_go`."""

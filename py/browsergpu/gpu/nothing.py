@@ -75,7 +75,7 @@ class Nothing(Shown, Gpu):
     run = packed = repeat = dispatch = copy = clear = flush = submit = _forget
     create_buffer = abandon_buffer = label_buffer = destroy_buffer = trim_staging = _forget
     write = start_profile = start_span = end_span = close = _forget
-    start_capture = stop_capture = place_of_last = replay = _forget  # type: ignore[assignment]
+    start_capture = stop_capture = place_of_last = divide = replay = _forget  # type: ignore[assignment]
     compiled = synchronize = catch_up = _at_once
 
     async def create_buffer_checked(self, identity: int, nbytes: int, label: str) -> bool:

@@ -8,10 +8,10 @@ that the GPU reports late is raised by the next wait, in the name of the operati
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass
 from struct import error as StructError
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from browsergpu.core import places
 from browsergpu.core.blocks import OfBlock
@@ -50,6 +50,26 @@ class Pipeline:
 Observer = Callable[[Pipeline, tuple[float, ...]], None]
 
 
+class Command(NamedTuple):
+    """The buffers of a captured command: a dispatch, a copy or a clear.
+
+    ``access`` has "r" for each buffer that is only read, and "w" for each that may be written.
+    """
+
+    ids: tuple[int, ...]
+    access: str
+    is_dispatch: bool
+
+    @property
+    def written(self) -> list[int]:
+        """The ids of the buffers that the command may write."""
+        return [one for one, access in zip(self.ids, self.access, strict=True) if access == "w"]
+
+    def renamed(self, ids: Mapping[int, int]) -> Command:
+        """Return the command on other buffers."""
+        return self._replace(ids=tuple([ids.get(one, one) for one in self.ids]))
+
+
 class Captured(OfBlock):
     """Commands recorded between :meth:`Gpu.start_capture` and :meth:`Gpu.stop_capture`.
 
@@ -70,6 +90,23 @@ class Captured(OfBlock):
         self.lines: list[tuple[Line, ...]] = []
         #: Positions of the parameters of open steps, which a replay may replace.
         self.lates: list[Any] = []
+        #: The buffers of each command.
+        self.commands: list[Command] = []
+        #: Numbers of the commands that are open steps.
+        self.open: set[int] = set()
+        #: Buffers that were allocated during the capture, by the number of the next command.
+        self.allocated: list[tuple[int, int]] = []
+
+    def add(self, ids: tuple[int, ...], access: str, *, is_dispatch: bool = False) -> None:
+        """Add a command."""
+        command = Command(ids, access, is_dispatch)
+        self.commands.append(command)
+        self.ids.update(ids)
+        self.written.update(command.written)
+
+    def allocate(self, identity: int) -> None:
+        """Note that a buffer was allocated and has undefined contents."""
+        self.allocated.append((len(self.commands), identity))
 
     def note(self, pipeline: Pipeline, fields: tuple[float, ...]) -> None:
         """Add a dispatch. Used as an observer."""
@@ -77,8 +114,31 @@ class Captured(OfBlock):
             return
         self.dispatches.append((pipeline, fields))
         self.lines.append(places.current())
-        self.ids.update(fields[3 : 3 + pipeline.bindings])  # type: ignore[arg-type]
-        self.written.update(pipeline.written(fields))
+        ids: Any = tuple(fields[3 : 3 + pipeline.bindings])
+        self.add(ids, pipeline.access, is_dispatch=True)
+
+    def move(
+        self, moved: Container[int], renamed: Mapping[int, Mapping[int, int]], other: Captured
+    ) -> None:
+        """Move commands to another capture, without the commands themselves.
+
+        ``renamed`` has other buffers for some commands, moved or not, by the commands' numbers.
+        """
+        dispatches = iter(zip(self.dispatches, self.lines, strict=True))
+        commands, opened = self.commands, self.open
+        for one in (self, other):
+            one.ids, one.written, one.open, one.allocated = set(), set(), set(), []
+            one.dispatches, one.lines, one.commands = [], [], []
+        for number, command in enumerate(commands):
+            to = other if number in moved else self
+            if command.is_dispatch:
+                dispatch, own = next(dispatches)
+                to.dispatches.append(dispatch)
+                to.lines.append(own)
+            if number in opened:
+                to.open.add(len(to.commands))
+            now = command.renamed(renamed[number]) if number in renamed else command
+            to.add(*now[:2], is_dispatch=command.is_dispatch)
 
     def tell(self, observers: Sequence[Observer]) -> None:
         """Call observers for each dispatch of a replay."""
@@ -193,8 +253,9 @@ class Gpu(Protocol):
                 self.copy(source, 0, target, 0, *fields)  # type: ignore[arg-type]
             elif is_open:
                 self.dispatch(pipeline, *grid, *pick(ids), *fields, *late)
-                if self.captured is not None:
-                    self.captured.lates.append(self.place_of_last(len(late)))
+                if (captured := self.captured) is not None:
+                    captured.lates.append(self.place_of_last(len(late)))
+                    captured.open.add(len(captured.commands) - 1)
             else:
                 self.dispatch(pipeline, *grid, *pick(ids), *fields)
 
@@ -239,6 +300,31 @@ class Gpu(Protocol):
 
         :meth:`replay` accepts it.
         """
+
+    def divide(
+        self,
+        captured: Captured,
+        moved: Container[int],
+        renamed: Mapping[int, Mapping[int, int]],
+    ) -> Captured:
+        """Move commands of a stopped capture to one of their own, in the same order.
+
+        Parameters
+        ----------
+        captured : Captured
+            The capture.
+        moved : container of int
+            The numbers of the commands to move. None is an open step.
+        renamed : mapping
+            Ids of buffers and the ids that replace them, by the numbers of the commands in which
+            they are replaced for good.
+
+        Returns
+        -------
+        Captured
+            The moved commands.
+        """
+        raise NotImplementedError
 
     def replay(
         self,

@@ -53,6 +53,11 @@ class Storage(Shown):
     def _facts(self) -> str:
         return f"of {byte_count(self.buffer.capacity)}{', freed' if self.is_free else ''}"
 
+    def written(self) -> None:
+        """Note a write in place. Callers that write to the memory of an array call this."""
+        self.version += 1
+        self._memory.writes += 1
+
     def release(self) -> None:
         """Free the buffer now. A second call does nothing."""
         self.is_free = True

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import (
     Callable,
+    Collection,
     Container,
     Hashable,
     Iterable,
@@ -28,7 +29,8 @@ from contextlib import contextmanager
 from typing import Any
 from weakref import WeakSet, WeakValueDictionary, finalize
 
-from browsergpu.arrays.graphs import originals
+from browsergpu.arrays.graphs import constants, originals
+from browsergpu.arrays.graphs.constants import Constants
 from browsergpu.arrays.graphs.numbers import Numbers
 from browsergpu.arrays.graphs.originals import Original
 from browsergpu.arrays.indexing import assignment
@@ -71,9 +73,13 @@ class Graph(OfBlock):
     It keeps its memory until :meth:`close` or until the graph is garbage.
     """
 
-    def __init__(self, tracer: Tracer, *, optimize: bool = True) -> None:
+    def __init__(
+        self, tracer: Tracer, *, optimize: bool = True, keeps_constants: bool = False
+    ) -> None:
         super().__init__()
         self.tracer = tracer
+        #: The commands that run only if arrays from before the block have changed, or None.
+        self.constants: Constants | None = None
         #: Whether products wait for the operations after them, which their kernels may compute.
         #: Not in debug mode, whose errors name the operation's line.
         self.optimize = optimize and not tracer.device.config.debug_mode
@@ -86,13 +92,15 @@ class Graph(OfBlock):
         #: When the block began, to compare with the times of seeds.
         self.created_at = next_moment()
         self._device = tracer.device
+        self._keeps_constants = keeps_constants and self.optimize
         self._numbers = Numbers(tracer.device)
         self._known: dict[Hashable, Value] = {}
         self._actions: list[Callable[[], None]] = []  # called before each replay
         self._checks: list[Callable[[], None]] = []  # called before the actions
-        self._late: list[tuple[list[Any], Callable[[], Sequence[int]]]] = []
+        self._late: list[tuple[slice, Callable[[], Sequence[int]]]] = []
         self._originals: dict[int, Original] = {}
-        self._constants: list[Storage] = []
+        self._uploads: list[Storage] = []
+        self._given: set[int] = set()  # memory of arguments
         self._made: NewNodes = NewNodes()  # values that the block has put in memory
         self._changed: list[Storage] = []  # memory of the arrays that the block changes
         self._touched: WeakSet[Storage] = WeakSet()  # memory with new values since the last replay
@@ -123,6 +131,7 @@ class Graph(OfBlock):
         except BaseException:
             device.memory.end_holding(())
             raise
+        self._holding.allocated = self._captured.allocate
         self._go_on()
 
     def _go_on(self) -> None:
@@ -143,10 +152,11 @@ class Graph(OfBlock):
         self._originals.clear()
         self._own_all()
 
-    def end(self, exchanged: Iterable[Storage] = ()) -> None:
+    def end(self, exchanged: Iterable[Storage] = (), arguments: Iterable[Storage] = ()) -> None:
         """End the block.
 
         The graph does not keep the ``exchanged`` memory. Each replay gets other buffers for it.
+        Callers may write to the memory of the ``arguments`` before each replay.
         """
         try:
             self.settle()
@@ -154,20 +164,61 @@ class Graph(OfBlock):
         except BaseException:
             self.drop()
             raise
-        captured = self._captured
+        captured, memory = self._captured, self._device.memory
         assert captured is not None
-        held = captured.ids | self._holding.own.keys() | self._numbers.ids
-        held |= {one.buffer.id for one in self._constants}
         free = {one.buffer.id for one in exchanged}
-        for ids in (held, captured.ids, captured.written):
+        self._given = {one.buffer.id for one in arguments} - free
+        own = self._holding.own
+        idle = memory.unowned() & own.keys()
+        self._changed += self._written_before(captured)
+        if self._keeps_constants:
+            self._keep_constants(captured, own.keys() - idle, free)
+        used, written = captured.ids, captured.written
+        if self.constants is not None:
+            used = used | self.constants.captured.ids
+        held = used | (own.keys() - idle) | self._numbers.ids
+        held |= {one.buffer.id for one in self._uploads}
+        for ids in (held, captured.ids, written):
             ids -= free
-        memory = self._device.memory
         memory.end_holding(held)
         self._watch(held)
         self._release = finalize(self, _release, self._device, frozenset(held))
         self._release.atexit = False
+        self._device.graphs.all.add(self)
         self._originals.clear()
         self._known.clear()
+
+    def _written_before(self, captured: Captured) -> list[Storage]:
+        """Return the memory from before the block that the commands may write."""
+        ids = captured.written - self._holding.own.keys()
+        known = set(self._changed)
+        found = self._device.memory.holders() if ids else ()
+        return [one for one in found if one.buffer.id in ids and one not in known]
+
+    def _keep_constants(
+        self,
+        captured: Captured,
+        lasting: Collection[int],
+        lent: Collection[int],
+    ) -> None:
+        """Move the commands out that compute the same values in each replay."""
+        ids = captured.ids - captured.written - self._holding.own.keys() - self._numbers.ids
+        ids -= self._given | set(lent)
+        for graph in self._device.graphs.all:  # their replays write values
+            ids -= graph.written_ids
+        inputs: dict[int, Storage | None] = {one.buffer.id: None for one in self._uploads}
+        for one in self._device.memory.holders():
+            if one.buffer.id in ids and any(isinstance(user, Node) for user in one.users):
+                inputs[one.buffer.id] = one
+        self._holding.is_paused = True
+        self.constants = constants.separated(
+            self._device, captured, self._holding.own, inputs, lasting, lent
+        )
+
+    @property
+    def written_ids(self) -> set[int]:
+        """The ids of the buffers that a replay may write, or callers before it."""
+        return set() if self._captured is None else self._captured.written | self._given
 
     def drop(self) -> None:
         """Discard the recorded commands after an error."""
@@ -199,6 +250,8 @@ class Graph(OfBlock):
         captured = self._captured
         assert captured is not None
         ids = captured.ids - self._holding.own.keys() - self._numbers.ids
+        if self.constants is not None:
+            ids |= self.constants.captured.ids - self._holding.own.keys()
         return [one for one in self._device.memory.holders() if one.buffer.id in ids]
 
     @property
@@ -294,7 +347,7 @@ class Graph(OfBlock):
             if original.node in known:
                 known.add(original.current)
             original.node = original.current
-            original.node.storage.version += 1
+            original.node.storage.written()
             self._changed.append(original.node.storage)
             self._made.discard(original.node)  # the array existed before the block
 
@@ -336,6 +389,7 @@ class Graph(OfBlock):
         self.tracer.evaluate()
         for original, value, target in zip(changed, values, targets, strict=True):
             originals.write(self.tracer, value, target)
+            target.storage.written()
             original.take(target)
             if original.node in self._device.graphs.known:
                 self._device.graphs.known.add(target)
@@ -431,7 +485,7 @@ class Graph(OfBlock):
     def words(self, first: int, words: Callable[[], Sequence[int]]) -> None:
         """Compute the parameters of dispatches from number ``first`` on before each replay."""
         assert self._captured is not None
-        self._late.append((self._captured.lates[first:], words))
+        self._late.append((slice(first, len(self._captured.lates)), words))
 
     @exclusive
     def constant(self, buffer: Allocation, at: int, view: memoryview, nbytes: int) -> None:
@@ -442,7 +496,7 @@ class Graph(OfBlock):
         device = self._device
         with self.aside():
             kept = Storage(device, device.memory.get_buffer(_OP, nbytes, "constant"))
-        self._constants.append(kept)
+        self._uploads.append(kept)
         device.recorder.write(kept.buffer.id, 0, view, nbytes)
         device.recorder.copy(kept.buffer.id, 0, buffer.id, at, nbytes)
 
@@ -497,10 +551,12 @@ class Graph(OfBlock):
             changes: list[tuple[Any, Sequence[int]]] = []
             for places, words in self._late:
                 own = words()
-                changes += [(place, own) for place in places]
+                changes += [(place, own) for place in captured.lates[places]]
+            if self.constants is not None:
+                self.constants.refresh()
             device.recorder.replay(captured, changes, buffers)
             for storage in self._changed:
-                storage.version += 1
+                storage.written()
             self.tracer.element_reads.forget_copies()
             device.faults.replayed()
 
@@ -520,7 +576,8 @@ class Graph(OfBlock):
         self._checks.clear()
         self._late.clear()
         self._changed.clear()
-        self._constants.clear()
+        self._uploads.clear()
+        self.constants = None
 
     def __repr__(self) -> str:
         state = "closed" if self._captured is None else f"{len(self._captured.dispatches)} kernels"
@@ -532,6 +589,8 @@ class Graphs(Shown):
 
     def __init__(self) -> None:
         self._open: Graph | None = None
+        #: The graphs whose blocks have ended.
+        self.all: WeakSet[Graph] = WeakSet()
         #: Values that follow the replays of graphs.
         self.known: WeakSet[Node] = WeakSet()
 

@@ -109,7 +109,7 @@ def write(x: Value, part: Region | None, given: Any) -> None:
     make_exclusive(x, place, value)
     # No other task can run from here on.
     node = x.node
-    node.storage.version += 1
+    node.storage.written()
     target = stored(node.kind, shape, node.storage, strides, _place(node, part)[2])
     if value is None:
         values = of_number(shape, node.kind, words_of(given, node.kind))
@@ -224,7 +224,7 @@ def _written(x: V, part: Region, given: Any) -> V:
         values = of_number(shape, kind, words_of(given, kind))
         own = x if is_own(x) else copied(x)
     # No other task can run from here on.
-    own.node.storage.version += 1
+    own.node.storage.written()
     target = stored(kind, shape, own.node.storage, strides, own.node.offset + offset)
     if value is None or value.trace is None:
         kernels.device.recorder.dispatch(*region_write.command(kernels, values, target))

@@ -109,5 +109,5 @@ def _own(x: V) -> V:
     """
     node: Node = x.node.in_memory()
     own = x if node.offset == 0 and is_own(x) else copied(x)
-    own.node.storage.version += 1
+    own.node.storage.written()
     return own

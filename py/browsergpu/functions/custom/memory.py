@@ -22,6 +22,6 @@ def writable(x: Array, arrays: Sequence[Array]) -> Array:
     if x.node.holders == 1 and is_once:
         node = x.node.in_memory()
         if node.strides is None and node.offset == 0 and fills_memory(node) and is_own(x):
-            node.storage.version += 1
+            node.storage.written()
             return x.like(node)
     return copied(x)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from array import array
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib.resources import files
 from itertools import count
@@ -50,6 +50,8 @@ _LOST, _AHEAD = 1, 2  # results of passing a ring to JavaScript
 _DISPATCHES_PER_SUBMIT = 64
 _COPY = Struct("<6I")
 _CLEAR = Struct("<4I")
+#: The words of a command: its batch, the first word there, the word after its last.
+_Span = tuple[int, int, int]
 
 
 class Packed(NamedTuple):
@@ -68,10 +70,26 @@ class Kept(Captured):
         super().__init__()
         self.id = identity
         self.batches = 0
+        #: The words of each command.
+        self.spans: list[_Span] = []
 
-    def used(self, buffer: int, at: int) -> None:
-        """Note that word ``at`` of the current batch is the id of a buffer."""
-        self.uses.setdefault(buffer, []).append((self.batches, at))
+    def used(self, begin: int, end: int) -> None:
+        """Note the words of the last command in the current batch."""
+        self.spans.append((self.batches, begin, end))
+        self.use(len(self.spans) - 1)
+
+    def use(self, number: int) -> None:
+        """Note the places of a command's buffers."""
+        batch, begin, _ = self.spans[number]
+        for buffer, at in zip(self.commands[number].ids, self.words(number), strict=True):
+            self.uses.setdefault(buffer, []).append((batch, begin + at))
+
+    def words(self, number: int) -> range:
+        """Return the words of a command that are ids of buffers, counted from its first word."""
+        command = self.commands[number]
+        if command.is_dispatch:
+            return range(4, 4 + len(command.ids))  # after the pipeline and the grid
+        return range(1, 2 * len(command.ids), 2)
 
 
 class Recorder(Shown, Gpu):
@@ -239,19 +257,15 @@ class Recorder(Shown, Gpu):
         """Record a copy between two buffers. Offsets and size are multiples of 4."""
         self._transfer(_COPY, 0, source, source_at, target, target_at, nbytes)
         if (captured := self.captured) is not None:
-            captured.ids.update((source, target))
-            captured.written.add(target)
-            begin = (self._end - _COPY.size) >> 2
-            captured.used(source, begin + 1)
-            captured.used(target, begin + 3)
+            captured.add((source, target), "rw")
+            captured.used((self._end - _COPY.size) >> 2, self._end >> 2)
 
     def clear(self, buffer: int, at: int, nbytes: int) -> None:
         """Record zeroing a range of a buffer. Offset and size are multiples of 4."""
         self._transfer(_CLEAR, 1, buffer, at, nbytes)
         if (captured := self.captured) is not None:
-            captured.ids.add(buffer)
-            captured.written.add(buffer)
-            captured.used(buffer, ((self._end - _CLEAR.size) >> 2) + 1)
+            captured.add((buffer,), "w")
+            captured.used((self._end - _CLEAR.size) >> 2, self._end >> 2)
 
     def _transfer(self, form: Struct, *words: int) -> None:
         if self._capturing is not None:
@@ -308,12 +322,16 @@ class Recorder(Shown, Gpu):
         """Keep the commands that the block's tasks record from now on, in JavaScript's memory."""
         self.flush()
         if not isinstance(captured, Kept):
-            captured = Kept(next(self._captures))
-            finalize(captured, self._recorder.dropCapture, captured.id).atexit = False
+            captured = self._kept()
         self._recorder.startCapture(captured.id)
         self._capturing, self._is_kept = captured, True
         self.observers.append(captured.note)
         self.observers.append(self._note_uses)
+        return captured
+
+    def _kept(self) -> Kept:
+        captured = Kept(next(self._captures))
+        finalize(captured, self._recorder.dropCapture, captured.id).atexit = False
         return captured
 
     def stop_capture(self) -> None:
@@ -360,9 +378,39 @@ class Recorder(Shown, Gpu):
     def _note_uses(self, pipeline: Pipeline, fields: tuple[float, ...]) -> None:
         captured = self.captured
         if captured is not None:
-            first = ((self._end - pipeline.nbytes) >> 2) + 4  # after the pipeline and the grid
-            for at in range(pipeline.bindings):
-                captured.used(int(fields[3 + at]), first + at)
+            captured.used((self._end - pipeline.nbytes) >> 2, self._end >> 2)
+
+    def divide(
+        self,
+        captured: Captured,
+        moved: Container[int],
+        renamed: Mapping[int, Mapping[int, int]],
+    ) -> Kept:
+        """Move commands of a stopped capture to one of their own, in the same order."""
+        assert isinstance(captured, Kept)
+        other = self._kept()
+        changes = [
+            (batch, begin + at, [renamed[number][buffer]])
+            for number, (batch, begin, _) in enumerate(captured.spans)
+            if number in renamed
+            for buffer, at in zip(
+                captured.commands[number].ids, captured.words(number), strict=True
+            )
+            if buffer in renamed[number]
+        ]
+        taken = [span for number, span in enumerate(captured.spans) if number in moved]
+        self._recorder.divideCapture(captured.id, other.id, json.dumps(changes), json.dumps(taken))
+        captured.lates = [_left(taken, *place) for place in captured.lates]
+        left = [span for number, span in enumerate(captured.spans) if number not in moved]
+        captured.spans = [_shifted(taken, span) for span in left]
+        other.spans = [_shifted(left, span) for span in taken]
+        other.batches = captured.batches
+        captured.move(moved, renamed, other)
+        for one in (captured, other):
+            one.uses = {}
+            for number in range(len(one.commands)):
+                one.use(number)
+        return other
 
     def replay(
         self,
@@ -591,6 +639,19 @@ class Recorder(Shown, Gpu):
             self._end = _RING_BYTES  # no room, so recording a command flushes and raises
             self._recorder.close()
             self._pinned.destroy()
+
+
+def _left(taken: Sequence[_Span], batch: int, at: int) -> tuple[int, int]:
+    """Return the place of a word after spans were taken out of its batch."""
+    before = (end - begin for one, begin, end in taken if one == batch and end <= at)
+    return batch, at - sum(before)
+
+
+def _shifted(taken: Sequence[_Span], span: _Span) -> _Span:
+    """Return a span after others were taken out of its batch."""
+    batch, begin, end = span
+    _, first = _left(taken, batch, begin)
+    return batch, first, first + end - begin
 
 
 def _raise(reports: list[dict[str, Any]], recovery: str) -> NoReturn:

@@ -6,7 +6,7 @@ garbage collection may free it while a command is being encoded.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from itertools import count
 from typing import Any, NamedTuple
 from weakref import finalize
@@ -16,7 +16,7 @@ from browsergpu.core.showing import Shown
 from browsergpu.gpu.native.adapters import features_of, limits_of
 from browsergpu.gpu.native.compiling import Step
 from browsergpu.gpu.native.engine import Engine
-from browsergpu.gpu.native.sending import Command, Sender
+from browsergpu.gpu.native.sending import Command, Sender, with_buffers
 from browsergpu.gpu.native.transfers import Read
 from browsergpu.gpu.native.waiting import without_the_loop
 from browsergpu.gpu.port import UNFIT, Captured, Gpu, Observer, Pipeline, unfit
@@ -36,12 +36,12 @@ class Kept(Captured):
 
     def __init__(self) -> None:
         super().__init__()
-        self.commands: list[Command] = []
+        self.encoded: list[Command] = []
 
     def used(self, *buffers: int) -> None:
         """Note that the last command uses buffers."""
         for buffer in buffers:
-            self.uses.setdefault(buffer, []).append(len(self.commands) - 1)
+            self.uses.setdefault(buffer, []).append(len(self.encoded) - 1)
 
 
 class Recorder(Shown, Gpu):
@@ -175,23 +175,21 @@ class Recorder(Shown, Gpu):
 
     def _record(self, command: Command) -> None:
         if self._captured is not None and (captured := self.captured) is not None:
-            captured.commands.append(command)
+            captured.encoded.append(command)
         self._sender.add(command)
 
     def copy(self, source: int, source_at: int, target: int, target_at: int, nbytes: int) -> None:
         """Record a copy between two buffers. Offsets and size are multiples of 4."""
         self._record((source, source_at, target, target_at, nbytes))
         if (captured := self.captured) is not None:
-            captured.ids.update((source, target))
-            captured.written.add(target)
+            captured.add((source, target), "rw")
             captured.used(source, target)
 
     def clear(self, buffer: int, at: int, nbytes: int) -> None:
         """Record zeroing a range of a buffer. Offset and size are multiples of 4."""
         self._record((buffer, at, nbytes))
         if (captured := self.captured) is not None:
-            captured.ids.add(buffer)
-            captured.written.add(buffer)
+            captured.add((buffer,), "w")
             captured.used(buffer)
 
     def flush(self) -> None:
@@ -233,7 +231,32 @@ class Recorder(Shown, Gpu):
         """Return the number of the last command, and the bytes at the end of its parameters."""
         captured = self.captured
         assert captured is not None
-        return len(captured.commands) - 1, 4 * words
+        return len(captured.encoded) - 1, 4 * words
+
+    def divide(
+        self,
+        captured: Captured,
+        moved: Container[int],
+        renamed: Mapping[int, Mapping[int, int]],
+    ) -> Kept:
+        """Move commands of a stopped capture to one of their own, in the same order."""
+        assert isinstance(captured, Kept)
+        other = Kept()
+        places: dict[int, int] = {}
+        encoded, captured.encoded = captured.encoded, []
+        for number, command in enumerate(encoded):
+            to = other if number in moved else captured
+            places[number] = len(to.encoded)
+            ids = renamed.get(number)
+            to.encoded.append(command if ids is None else with_buffers(command, ids))
+        captured.lates = [(places[number], back) for number, back in captured.lates]
+        captured.move(moved, renamed, other)
+        for one in (captured, other):
+            one.uses = {}
+            for number, command in enumerate(one.commands):
+                for buffer in command.ids:
+                    one.uses.setdefault(buffer, []).append(number)
+        return other
 
     def replay(
         self,
@@ -245,7 +268,7 @@ class Recorder(Shown, Gpu):
         assert isinstance(captured, Kept)
         others = {number: (back, words) for (number, back), words in changes}
         swapped = {one for buffer in buffers for one in captured.uses.get(buffer, ())}
-        self._sender.add_all(captured.commands, others, swapped, buffers)
+        self._sender.add_all(captured.encoded, others, swapped, buffers)
         captured.tell(self.observers)
 
     # -- buffers ---------------------------------------------------------------------------------

@@ -38,7 +38,7 @@ _DISPATCHES_PER_SUBMIT = 128
 Command = tuple[Any, ...]
 
 
-def _with_buffers(command: Command, buffers: Mapping[int, int]) -> Command:
+def with_buffers(command: Command, buffers: Mapping[int, int]) -> Command:
     """Return a command that uses other buffers."""
     if isinstance(command[0], Step):
         step, grid, key, *rest = command
@@ -197,7 +197,7 @@ class Sender(Shown):
             for number, change in others.items():
                 commands[number] = self._changed(commands[number], *change)
             for number in swapped:
-                commands[number] = _with_buffers(commands[number], buffers)
+                commands[number] = with_buffers(commands[number], buffers)
         self._commands.extend(commands)
         if len(self._commands) >= self._per_submit:
             self.encode()

@@ -38,6 +38,38 @@ export function captured(id, changes) {
   return batches;
 }
 
+// Replaces words of a capture for good, then moves spans of words to the same batches of another.
+/**
+ * @param {number} id @param {number} other
+ * @param {string} changes as JSON, as those of captured()
+ * @param {string} taken as JSON: batch, begin and end of each span, in the order of the commands
+ */
+export function divideCapture(id, other, changes, taken) {
+  /** @type {[batch: number, begin: number, end: number][]} */
+  const spans = JSON.parse(taken);
+  const divided = captured(id, JSON.parse(changes)).map((words, batch) => {
+    const own = spans.filter(([one]) => one === batch);
+    const ends = [0, ...own.map(([, , end]) => end)];
+    return {
+      left: joined(ends.map((from, n) => words.subarray(from, own[n]?.[1]))),
+      moved: joined(own.map(([, begin, end]) => words.subarray(begin, end))),
+    };
+  });
+  captures.set(id, divided.map(({ left }) => left));
+  captures.set(other, divided.map(({ moved }) => moved));
+}
+
+/** @param {Uint32Array[]} parts */
+function joined(parts) {
+  const whole = new Uint32Array(parts.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.length;
+  }
+  return whole;
+}
+
 export function dropCaptures() {
   captures.clear();
 }

@@ -32,7 +32,9 @@
 import { liveGroups } from "./bindgroups.js";
 import { buffers, createBuffer, createBufferChecked, labelBuffer } from "./buffers.js";
 import { afterNextFrame, draw } from "./canvas.js";
-import { dropCapture, dropCaptures, startCapture, stopCapture } from "./captures.js";
+import {
+  divideCapture, dropCapture, dropCaptures, startCapture, stopCapture,
+} from "./captures.js";
 import { counters } from "./counters.js";
 import { submit } from "./encoding.js";
 import { errors, pending, takeErrors } from "./errors.js";
@@ -83,5 +85,6 @@ export default {
   startProfile, stopProfile, createBufferChecked, abandonBuffer, labelBuffer, trimStaging,
   compiled: (/** @type {number} */ id) => unlessLost(stepOf(id).compiling),
   compileMs: () => compileMs,
-  unfinished, startCapture, stopCapture, dropCapture, replay, stateOf, startSpan, endSpan, takeSpans,
+  unfinished, startCapture, stopCapture, divideCapture, dropCapture, replay, stateOf, startSpan,
+  endSpan, takeSpans,
 };
