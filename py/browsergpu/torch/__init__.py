@@ -144,8 +144,9 @@ def get_num_threads() -> _builtins.int:
 
 def set_default_device(device: Any) -> None:
     """Accept the name of a device. All tensors are on the GPU."""
-    from browsergpu.torch.tensors.devices import device_of
+    from browsergpu.torch.tensors.devices import device_of, not_meta
 
+    not_meta("set_default_device", device)
     device_of("set_default_device", device)
 
 

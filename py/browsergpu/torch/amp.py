@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from browsergpu.arrays.autograd import precision
+from browsergpu.core.errors import InvalidArgument
 from browsergpu.networks.optimizers import scaling
 from browsergpu.torch.tensors.devices import notice
 from browsergpu.torch.tensors.dtypes import MissingType
@@ -40,8 +41,12 @@ class GradScaler(scaling.GradScaler):
         return as_tensors(super().scale(outputs))
 
 
-def custom_fwd(fwd: Any = None, **_: Any) -> Any:
+def custom_fwd(fwd: Any = None, *, device_type: str = "webgpu", cast_inputs: Any = None) -> Any:
     """Return a forward function as it is."""
+    del device_type  # there is one device
+    if cast_inputs is not None:
+        advice = "Cast in the function."
+        raise InvalidArgument("custom_fwd", "cast_inputs", cast_inputs, "None", advice)
     return fwd if fwd is not None else lambda f: f
 
 

@@ -11,6 +11,7 @@ from browsergpu.autograd.custom import custom_vjp
 from browsergpu.core.errors import InvalidArgument, NotDifferentiable
 from browsergpu.core.showing import Shown
 from browsergpu.functions import creation
+from browsergpu.torch.tensors.devices import notice
 from browsergpu.torch.tensors.public import returning_tensors
 from browsergpu.torch.tensors.tensor import as_tensors
 
@@ -178,10 +179,14 @@ Variable = returning_tensors(
 
 
 class set_detect_anomaly(Shown):
-    """Accept PyTorch's setting. Errors here name the user's line anyway."""
+    """Accept PyTorch's setting. Errors here name the user's line anyway.
+
+    Gradients are not searched for NaN, which a notice says.
+    """
 
     def __init__(self, mode: bool = True, check_nan: bool = True) -> None:
-        del mode, check_nan
+        if mode and check_nan:
+            notice("anomaly", "detect_anomaly: gradients are not searched for NaN.")
 
     def __enter__(self) -> None:
         pass

@@ -8,7 +8,7 @@ from browsergpu import linalg as _own
 from browsergpu.core.errors import UnknownName
 from browsergpu.functions import manipulation
 from browsergpu.functions.linalg import decompositions, linear, norms
-from browsergpu.torch.tensors.products import cross, matrix_power
+from browsergpu.torch.tensors.products import matrix_power
 from browsergpu.torch.tensors.public import returning_tensors
 from browsergpu.torch.tensors.reductions import axes
 
@@ -16,7 +16,13 @@ for _name in ("det", "slogdet", "inv", "solve", "eigh", "eigvalsh", "eig", "eigv
               "cond", "matrix_rank", "pinv", "multi_dot", "lstsq"):  # fmt: skip
     globals()[_name] = returning_tensors(getattr(_own, _name))
 
-__all__ = ["cross", "matrix_power"]
+__all__ = ["matrix_power"]
+
+
+@returning_tensors
+def cross(input: Any, other: Any, *, dim: int = -1) -> Any:
+    """Return the cross product of vectors with three elements."""
+    return linear.cross(input, other, axis=dim)
 
 
 @returning_tensors

@@ -22,6 +22,7 @@ from browsergpu.core.turns import exclusive
 from browsergpu.functions import creation, data_types, elementwise, manipulation, meta, parts
 from browsergpu.functions.linalg import linear
 from browsergpu.functions.ordering import sorting
+from browsergpu.functions.ordering.integer_additions import integers_added_at
 
 #: Elementwise functions by NumPy's name, if the names differ.
 _RENAMED = {
@@ -100,7 +101,7 @@ def ufunc(function: np.ufunc, method: str, inputs: tuple[Any, ...], options: dic
     elif method == "outer":
         own = _outer(function, *inputs, **options)
         return own if out is None else _write_out(out[0], own)
-    elif method == "at" and name in ("add", "subtract") and inputs[0].dtype.kind in "fc":
+    elif method == "at" and name in ("add", "subtract") and inputs[0].dtype.kind in "iufc":
         return _added_at(inputs[0], inputs[1], inputs[2], name == "subtract")
     else:
         return _ufunc_on_host(function, method, inputs, options, out)
@@ -134,7 +135,8 @@ def _added_at(a: Array, indices: Any, b: Any, is_less: bool) -> None:
     shape = own[key].shape
     value = creation.asarray(value, device=own.device).astype(own.dtype, copy=False)
     value = manipulation.broadcast_to(value, shape)
-    a[...] = parts.added_at(own, key, -value if is_less else value)
+    add = parts.added_at if own.dtype.kind in "fc" else integers_added_at
+    a[...] = add(own, key, -value if is_less else value)
 
 
 def _outer(function: np.ufunc, a: Any, b: Any, **options: Any) -> Any:

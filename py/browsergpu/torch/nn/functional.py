@@ -6,7 +6,7 @@ from math import inf
 from typing import Any
 
 from browsergpu import nn
-from browsergpu.core.errors import UnknownName
+from browsergpu.core.errors import InvalidArgument, UnknownName
 from browsergpu.functions import creation, elementwise, manipulation
 from browsergpu.functions.linalg.linear import matmul
 from browsergpu.networks.seeding import drawer
@@ -117,7 +117,9 @@ def _soft(name: str, sign: int = 1) -> Any:
         if dim is None:
             dim = 0 if input.ndim in (0, 1, 3) else 1
             notice(name, f"{name}: dim is missing, and dim={dim} was chosen. Pass dim.")
-        return function(input, dim, dtype=dtype) if name != "softmin" else function(input, dim)
+        if name == "softmin":
+            return function(input if dtype is None else input.to(dtype), dim)
+        return function(input, dim, dtype=dtype)
 
     call.__name__, call.__doc__ = name, function.__doc__
     return returning_tensors(call)
@@ -188,6 +190,10 @@ def scaled_dot_product_attention(
     is_causal: bool = False, scale: float | None = None, enable_gqa: bool = False,
 ) -> Any:  # fmt: skip
     """Return the values, weighted by the products of queries and keys."""
+    if is_causal and attn_mask is not None:
+        raise InvalidArgument(
+            "scaled_dot_product_attention", "attn_mask", attn_mask, "None beside is_causal=True"
+        )
     if enable_gqa and key.shape[-3] != query.shape[-3]:
         groups = query.shape[-3] // key.shape[-3]
         key, value = (manipulation.repeat(x, groups, axis=-3) for x in (key, value))

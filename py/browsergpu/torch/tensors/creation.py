@@ -275,8 +275,8 @@ def _triangle(name: str) -> None:
         row: int, col: int, offset: int = 0, *, dtype: Any = None, device: Any = None
     ) -> Any:
         kind = dtype_of(name, dtype) or INT64
-        found = getattr(ABOVE.namespace, name)(row, offset, col)
-        return creation.asarray(np.stack([np.asarray(one) for one in found]), dtype=kind)
+        found = getattr(np, name)(row, offset, col)
+        return creation.asarray(np.stack(found), dtype=kind, device=device_of(name, device))
 
     function.__doc__ = "Return the rows and columns of a triangle, as a tensor of two rows."
     function.__name__ = name

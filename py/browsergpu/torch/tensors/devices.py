@@ -61,11 +61,20 @@ class device:
         return hash(str(self))
 
     def __enter__(self) -> device:
+        not_meta("with torch.device", self)
         device_of("device", self)
         return self
 
     def __exit__(self, *_: object) -> None:
         pass
+
+
+def not_meta(op: str, given: Any) -> None:
+    """Refuse the device "meta" where the tensors to come would be on the GPU."""
+    name = given if isinstance(given, device | Device) or given is None else device(given)
+    if getattr(name, "type", None) == "meta":
+        expected = "a device of the GPU"
+        raise InvalidArgument(op, "device", "meta", expected, 'Pass device="meta" to functions.')
 
 
 def device_of(op: str, given: Any) -> Any:

@@ -14,6 +14,7 @@ from browsergpu.core.element_types import is_same_kind
 from browsergpu.core.errors import InvalidArgument, InvalidType
 from browsergpu.functions import data_types, elementwise, manipulation, parts
 from browsergpu.functions.ordering import sorting
+from browsergpu.functions.ordering.integer_additions import integers_added_at
 from browsergpu.torch.tensors.public import add_method, public
 from browsergpu.torch.tensors.tensor import Tensor, TrackedTensor, as_tensors
 
@@ -165,9 +166,9 @@ def _source(input: Any, index: Any, src: Any) -> Any:
 def _added(input: Any, key: Any, value: Any) -> Any:
     if input.dtype.kind in "fc":
         return parts.added_at(input, key, value)
-    wide = data_types.astype(input, "float32")
-    found = parts.added_at(wide, key, data_types.astype(value, "float32"))
-    return data_types.astype(found, input.dtype)
+    if input.dtype.kind == "b":
+        raise InvalidType("scatter_add", "input", input.dtype, "a number dtype")
+    return integers_added_at(input, key, data_types.astype(value, input.dtype, copy=False))
 
 
 @public(out=False)

@@ -267,14 +267,14 @@ def isin(elements: Any, test_elements: Any, *, invert: bool = False) -> Any:
 
 @public("real", method=False)
 def real(input: Any) -> Any:
-    """Return the real parts."""
-    return elementwise.real(input)
+    """Return the real parts, a view as ``input.real``."""
+    return input.real
 
 
 @public("imag", method=False)
 def imag(input: Any) -> Any:
-    """Return the imaginary parts."""
-    return elementwise.imag(input)
+    """Return the imaginary parts, a view as ``input.imag``."""
+    return input.imag
 
 
 @public("conj", "conj_physical")

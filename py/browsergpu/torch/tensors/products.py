@@ -10,6 +10,7 @@ from browsergpu.core.errors import InvalidArgument
 from browsergpu.functions import creation, elementwise, manipulation
 from browsergpu.functions.linalg import contraction, equations, linear, norms
 from browsergpu.torch.tensors.dtypes import operands
+from browsergpu.torch.tensors.indexing import in_place
 from browsergpu.torch.tensors.public import add_method, public
 
 
@@ -41,10 +42,30 @@ def mv(input: Any, vec: Any) -> Any:
     return linear.matmul(input, vec)
 
 
-@public("dot", "inner", "vdot")
-def dot(input: Any, other: Any) -> Any:
+@public("dot")
+def dot(input: Any, tensor: Any) -> Any:
     """Return the product of two vectors."""
-    return linear.vecdot(input, other) if input.ndim == 1 else ABOVE.namespace.inner(input, other)
+    return _of_vectors("dot", input, tensor, conjugate=False)
+
+
+@public("vdot")
+def vdot(input: Any, other: Any) -> Any:
+    """Return the product of two vectors, the first one conjugated."""
+    return _of_vectors("vdot", input, other, conjugate=True)
+
+
+def _of_vectors(op: str, input: Any, other: Any, *, conjugate: bool) -> Any:
+    for x in (input, other):
+        if x.ndim != 1:
+            raise InvalidArgument(op, "input", x, "have 1 axis", "Use inner or matmul.")
+    is_complex = input.dtype.kind == "c"
+    return linear.vecdot(elementwise.conj(input) if is_complex and not conjugate else input, other)
+
+
+@public("inner")
+def inner(input: Any, other: Any) -> Any:
+    """Return the sum of products along the last axes."""
+    return ABOVE.namespace.inner(input, other)
 
 
 @public("outer", "ger")
@@ -67,11 +88,7 @@ def _with_product(name: str) -> None:
     function.__doc__ = f"Return ``beta * input + alpha * (first @ second)``, as ``torch.{name}``."
     public(name)(function)
 
-    def assigned(self: Any, *args: Any, **options: Any) -> Any:
-        return assigned(self, function(self, *args, **options), name)
-
-    assigned.__doc__ = f"Compute ``{name}`` in place, and return the tensor."
-    add_method(f"{name}_", assigned)
+    in_place(f"{name}_", function)
 
 
 for _name in ("addmm", "addmv", "baddbmm", "addbmm"):
@@ -81,7 +98,8 @@ for _name in ("addmm", "addmv", "baddbmm", "addbmm"):
 @public()
 def addr(input: Any, vec1: Any, vec2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
     """Return ``beta * input + alpha * outer(vec1, vec2)``."""
-    return beta * input + alpha * linear.outer(vec1, vec2)
+    found = alpha * linear.outer(vec1, vec2)
+    return found if beta == 0 else beta * input + found
 
 
 @public(method=False)
@@ -104,8 +122,13 @@ def kron(input: Any, other: Any) -> Any:
 
 
 @public()
-def cross(input: Any, other: Any, dim: int = -1) -> Any:
-    """Return the cross product of vectors with three elements."""
+def cross(input: Any, other: Any, dim: int | None = None) -> Any:
+    """Return the cross product of vectors, by default along the first axis of length 3."""
+    if dim is None:
+        dims = [n for n, one in enumerate(input.shape) if one == 3]
+        if not dims:
+            raise InvalidArgument("cross", "input", input, "have an axis of length 3")
+        dim = dims[0]
     return linear.cross(input, other, axis=dim)
 
 

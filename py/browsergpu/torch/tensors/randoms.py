@@ -157,15 +157,20 @@ def bernoulli(input: Any, p: Any = None, *, generator: Any = None) -> Any:
 
 @public(method=False)
 def normal(
-    mean: Any, std: Any = 1.0, size: Any = None, *, generator: Any = None, **options: Any
-) -> Any:
+    mean: Any, std: Any = 1.0, size: Any = None, *, generator: Any = None, dtype: Any = None,
+    device: Any = None, requires_grad: bool = False, layout: Any = None, pin_memory: bool = False,
+) -> Any:  # fmt: skip
     """Return normally distributed numbers."""
+    check_layout("normal", layout, pin_memory)
+    device_of("normal", device)
     if size is None:
         size = manipulation.broadcast_shapes(
             *[tuple(x.shape) for x in (mean, std) if isinstance(x, Array)]
         )
-    drawn = rng_of(generator).standard_normal(tuple(size))
-    return finished(drawn * std + mean, options.get("requires_grad", False))
+    drawn = rng_of(generator).standard_normal(tuple(size)) * std + mean
+    kind = dtype_of("normal", dtype)
+    found = drawn if kind is None else data_types.astype(drawn, kind, copy=False)
+    return finished(found, requires_grad)
 
 
 @public()
@@ -181,6 +186,9 @@ def multinomial(
     """Return indices that are drawn with the weights of each row."""
     rng = rng_of(generator)
     own = input.detach()
+    if num_samples < 1 or (not replacement and num_samples > own.shape[-1]):
+        most = "at least 1" if replacement else f"from 1 to {own.shape[-1]} without replacement"
+        raise InvalidArgument("multinomial", "num_samples", num_samples, most)
     if replacement:
         totals = sorting.cumulative_sum(data_types.astype(own, "float32"), axis=-1)
         drawn = rng.random((*own.shape[:-1], num_samples)) * totals[..., -1:]

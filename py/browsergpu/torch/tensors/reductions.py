@@ -232,8 +232,17 @@ def median(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
     """Return the lower median, or along an axis the medians and their indices."""
     if dim is None:
         flat = manipulation.reshape(input, (-1,))
-        return kth(flat, (flat.shape[0] - 1) // 2, 0, False, _Median)[0]
-    return kth(input, (input.shape[dim] - 1) // 2, dim, keepdim, _Median)
+        return median(flat, 0)[0]
+    found = kth(input, (input.shape[dim] - 1) // 2, dim, keepdim, _Median)
+    if input.dtype.kind != "f":
+        return found
+    # NaN sorts last. If there is one, the first one is the median.
+    is_nan = elementwise.isnan(input)
+    has_nan = statistics.any(is_nan, axis=dim, keepdims=True)
+    where = sorting.argmax(data_types.astype(is_nan, "int32"), axis=dim, keepdims=True)
+    nans = at(input, where, dim, keepdim, _Median)
+    has_nan = has_nan if keepdim else manipulation.squeeze(has_nan, dim)
+    return _Median(*(elementwise.where(has_nan, *both) for both in zip(nans, found, strict=True)))
 
 
 @public()
@@ -319,7 +328,9 @@ def norm(
     order = 2 if p in ("fro", None) else p
     x = _cast("norm", input, dtype)
     if order == "nuc":
-        return norms.matrix_norm(x, keepdims=keepdim, ord="nuc")
+        own = x if dim is None else manipulation.moveaxis(x, dim, (-2, -1))
+        found = norms.matrix_norm(own, keepdims=keepdim, ord="nuc")
+        return manipulation.moveaxis(found, (-2, -1), dim) if keepdim and dim is not None else found
     return norms.vector_norm(x, axis=axes(dim), keepdims=keepdim, ord=order)
 
 

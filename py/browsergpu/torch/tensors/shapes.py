@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from browsergpu.arrays.array import Array
+from browsergpu.arrays.value import NODE
 from browsergpu.core.above import ABOVE
 from browsergpu.core.checks import product
 from browsergpu.core.errors import InvalidArgument, InvalidIndex, InvalidType
@@ -362,8 +363,14 @@ def rot90(input: Any, k: int = 1, dims: Any = (0, 1)) -> Any:
 
 @public("unfold", function=False, out=False)
 def unfold(self: Any, dimension: int, size: int, step: int) -> Any:
-    """Return windows of an axis along a new last axis."""
+    """Return windows of an axis along a new last axis: a read-only view, or a tracked copy."""
     at = _axis("unfold", dimension, len(self.shape))
+    if not (0 < size <= self.shape[at] and step > 0):
+        expected = f"from 1 to the {self.shape[at]} elements of the axis, with a step of at least 1"
+        raise InvalidArgument("unfold", "size", (size, step), expected)
+    if not self.is_tracked:
+        windows = ABOVE.namespace.lib.stride_tricks.sliding_window_view(self, size, at)
+        return windows[(slice(None),) * at + (slice(None, None, step),)]
     n = (self.shape[at] - size) // step + 1
     places = np.arange(n)[:, None] * step + np.arange(size)
     key = (slice(None),) * at + (places,)
@@ -372,8 +379,10 @@ def unfold(self: Any, dimension: int, size: int, step: int) -> Any:
 
 @public(out=False)
 def diagonal(input: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
-    """Return a view of a diagonal."""
-    return ABOVE.namespace.diagonal(input, offset, dim1, dim2)
+    """Return a view of a diagonal, which can be written."""
+    found = ABOVE.namespace.diagonal(input, offset, dim1, dim2)
+    NODE.__get__(found).is_read_only = NODE.__get__(input).is_read_only
+    return found
 
 
 @public(out=False)
@@ -422,20 +431,31 @@ def dim(self: Any) -> int:
 
 @public("view_as_real", out=False)
 def view_as_real(input: Any) -> Any:
-    """Return the real and imaginary parts along a new last axis."""
+    """Return the real and imaginary parts along a new last axis: a view, or a tracked copy."""
+    if input.dtype.kind != "c":
+        raise InvalidType("view_as_real", "input", input.dtype, "complex64")
+    if not input.is_tracked:
+        return Array.view(manipulation.expand_dims(input, -1), np.float32)
     return manipulation.stack([ABOVE.namespace.real(input), ABOVE.namespace.imag(input)], axis=-1)
 
 
 @public("view_as_complex", out=False)
 def view_as_complex(input: Any) -> Any:
-    """Return complex numbers of a last axis of real and imaginary parts."""
+    """Return complex numbers of a last axis of two parts: a view, or a tracked copy."""
+    if not input.shape or input.shape[-1] != 2 or input.dtype != np.float32:
+        expected = "float32 with a last axis of length 2"
+        raise InvalidArgument("view_as_complex", "input", input, expected)
+    if not input.is_tracked:
+        return manipulation.squeeze(Array.view(input, np.complex64), -1)
     return input[..., 0] + input[..., 1] * 1j
 
 
 @public(function=False, out=False)
 def is_contiguous(self: Any, memory_format: Any = None) -> bool:
     """Return whether the elements lie in row-major order in memory."""
-    del memory_format
+    expected = "torch.contiguous_format, the only format here"
+    if memory_format not in (None, "contiguous_format"):
+        raise InvalidArgument("is_contiguous", "memory_format", memory_format, expected)
     return bool(self.flags.c_contiguous)
 
 

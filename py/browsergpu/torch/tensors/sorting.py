@@ -58,7 +58,11 @@ def searchsorted(
     side: Any = None, sorter: Any = None,
 ) -> Any:  # fmt: skip
     """Return the indices where elements would be inserted."""
+    if side is not None and right and side != "right":
+        raise InvalidArgument("searchsorted", "side", side, "'right' beside right=True")
     side = side or ("right" if right else "left")
+    if sorted_sequence.ndim > 1 and sorter is not None:
+        sorted_sequence = sorting.take_along_axis(sorted_sequence, sorter, axis=-1)
     if sorted_sequence.ndim > 1:
         rows = manipulation.reshape(sorted_sequence, (-1, sorted_sequence.shape[-1]))
         given = manipulation.reshape(input, (-1, input.shape[-1]))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+import warnings
 from typing import Any
 
 import numpy as np
@@ -151,3 +152,22 @@ def test_numpys_arrays_take_what_the_gpu_has_computed(bg: Any) -> None:
         row += bg.asarray(X[0])
     assert row is row_before
     np.testing.assert_allclose(own[1], X[1] + X[0])
+
+
+@pytest.mark.parametrize("kind", ["int8", "uint16", "int32", "int64", "uint64"])
+def test_integers_are_added_at_indices_exactly(bg: Any, kind: str) -> None:
+    rng = np.random.default_rng(1)
+    for shape, key in (
+        ((5,), rng.integers(0, 5, 40)), ((4, 3), rng.integers(-4, 4, 30)),
+        ((4, 3), (rng.integers(0, 4, (5, 2)), rng.integers(0, 3, (5, 2)))), ((5,), slice(1, 3)),
+    ):  # fmt: skip
+        limits = np.iinfo(kind)
+        x = rng.integers(limits.min, limits.max, shape, kind, endpoint=True)
+        added = rng.integers(0, 100, x[key].shape, kind)
+        ours = bg.asarray(x)
+        with warnings.catch_warnings(action="error"):
+            bg.add.at(ours, key, added)
+            np.subtract.at(ours, key, added[::-1])
+        np.add.at(x, key, added)
+        np.subtract.at(x, key, added[::-1])
+        assert_same(ours, x)
