@@ -7,11 +7,9 @@ import sys
 import threading
 import webbrowser
 from collections.abc import Sequence
-from pathlib import Path
 from typing import NoReturn
 
 from devsite.errors import SiteError
-from devsite.export import export
 from devsite.progress import Console
 from devsite.server import is_loopback, make_server, server_url
 from devsite.site import prepare
@@ -25,10 +23,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         site = prepare(
             offline=options.offline, refresh=options.refresh, progress=Console(sys.stderr)
         )
-        if options.export is not None:
-            export(site.roots, options.export)
-            print(f"The page is in {options.export}. Any static host serves it.")
-            return 0
         server = make_server(site.roots, options.host, options.port, site.late)
     except SiteError as error:
         print(error, file=sys.stderr)
@@ -69,12 +63,6 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     )
     parser.add_argument(
         "--host", default="127.0.0.1", help="address to listen on; by default only this machine's"
-    )
-    parser.add_argument(
-        "--export",
-        type=Path,
-        metavar="FOLDER",
-        help="write the page to an empty folder for a static host, without serving it",
     )
     parser.add_argument("--no-browser", action="store_true", help="do not open the browser")
     source = parser.add_mutually_exclusive_group()

@@ -27,10 +27,6 @@ class MissingFiles(SiteError):
     """Files are missing, and only the cache may be used."""
 
 
-class ExportRefused(SiteError):
-    """The folder to export to is not empty."""
-
-
 class SourcesFailed(SiteError):
     """No source delivered every file. ``reasons`` has the missing files by path."""
 

@@ -1,0 +1,150 @@
+"""The page that tools/publish writes, below a path of a host that sends no headers."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from harness.lab import Lab
+from harness.notebook import NotebookPage
+from harness.patience import PATIENCE_MS, PATIENCE_S
+from harness.static import static_host
+from playwright.sync_api import BrowserContext, Page, expect
+
+from devsite.site import prepare
+from publish.folder import PublishRefused, publish
+
+pytestmark = pytest.mark.all
+
+# The addresses of the kept files.
+_KEPT = """async () => {
+  const [name] = (await caches.keys()).filter((one) => one.startsWith("browsergpu-published"));
+  return (await (await caches.open(name)).keys()).map(({ url }) => url);
+}"""
+
+
+def kept(page: Page) -> list[str]:
+    found: list[str] = page.evaluate(_KEPT)
+    return found
+
+
+def files_of(folder: Path) -> int:
+    """The number of files that the page keeps: all but its worker and the documentation."""
+    files = [path.relative_to(folder) for path in folder.rglob("*") if path.is_file()]
+    own = {"service-worker.js", "published-files.js"}
+    return len([path for path in files if path.parts[0] != "docs" and path.name not in own])
+
+
+@pytest.fixture(scope="module")
+def host(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A host's folder with the page at project/."""
+    host = tmp_path_factory.mktemp("host")
+    publish(prepare().roots, host / "project")
+    return host
+
+
+@pytest.fixture
+def context(lab: Lab) -> Iterator[BrowserContext]:
+    context = lab.new_context()
+    yield context
+    context.close()
+
+
+@pytest.mark.firefox
+def test_a_published_page_is_isolated_and_works_without_its_host(
+    context: BrowserContext, host: Path
+) -> None:
+    page = context.new_page()
+    missing: list[str] = []
+    page.on("response", lambda response: missing.append(response.url) if not response.ok else None)
+    with static_host(host) as address:
+        notebook = NotebookPage(page, f"{address}/project")
+        notebook.open()
+        assert page.evaluate("crossOriginIsolated")
+        notebook.new()
+        expect(notebook.run("import browsergpu as bg\nfloat(bg.sum(bg.ones(5)))")).to_have_text(
+            "5.0"
+        )
+        notebook.start("while True: pass")
+        notebook.wait_state("busy")
+        notebook.press("Interrupt")
+        notebook.wait_idle()
+        expect(notebook.output(1)).to_contain_text("KeyboardInterrupt")
+        deadline = time.monotonic() + PATIENCE_S
+        while len(kept(page)) < files_of(host / "project"):
+            assert time.monotonic() < deadline
+            page.wait_for_timeout(500)
+    assert missing == []
+    page.reload()
+    notebook.wait_idle()
+    assert page.evaluate("crossOriginIsolated")
+    expect(notebook.output(0)).to_have_text("5.0")
+    notebook.new()
+    # A package that the visit did not use.
+    expect(notebook.run("import sympy\nsympy.Rational(1, 2) + 1")).to_contain_text("3")
+    notebook.press("Gallery")
+    notebook.page.get_by_role("dialog").get_by_role("button", name="Heat").click()
+    expect(notebook.cell(0)).to_contain_text("Heat")
+
+
+def test_a_page_that_is_published_again_shows_its_new_files(
+    context: BrowserContext, tmp_path: Path
+) -> None:
+    roots = prepare().roots
+    publish(roots, tmp_path / "old" / "project")
+    web = tmp_path / "web"
+    shutil.copytree(roots["/"], web)
+    index = (web / "index.html").read_text(encoding="utf-8")
+    (web / "index.html").write_text(index.replace("<title>browsergpu", "<title>new"), "utf-8")
+    publish({**roots, "/": web}, tmp_path / "new" / "project")
+    for name in ("published-files.js", "index.html"):  # a host tells versions by the second
+        os.utime(tmp_path / "new" / "project" / name, (2**31, 2**31))
+    served = tmp_path / "served"
+    served.symlink_to(tmp_path / "old")
+    page = context.new_page()
+    with static_host(served) as address:
+        notebook = NotebookPage(page, f"{address}/project")
+        notebook.open()
+        before = kept(page)
+        served.unlink()
+        served.symlink_to(tmp_path / "new")
+        page.evaluate("navigator.serviceWorker.ready.then((one) => one.update())")
+        page.evaluate(
+            """async () => {
+              const registration = await navigator.serviceWorker.ready;
+              const end = Date.now() + 60_000;
+              while (!registration.waiting && Date.now() < end) {
+                await new Promise((done) => setTimeout(done, 100));
+              }
+            }"""
+        )
+        page.close()
+        page = context.new_page()
+        notebook = NotebookPage(page, f"{address}/project")
+        notebook.open()
+        assert page.evaluate("document.querySelector('title').text") == "new"
+        after = kept(page)
+    # Only what changed is fetched again.
+    assert set(before) - set(after) == {url for url in before if "/index.html?" in url}
+
+
+def test_the_published_page_leads_to_the_documentation(context: BrowserContext, host: Path) -> None:
+    page = context.new_page()
+    with static_host(host) as address:
+        page.goto(f"{address}/project/")
+        expect(page.get_by_role("button", name="Docs")).to_be_visible(timeout=PATIENCE_MS)
+        with context.expect_page() as opened:
+            page.get_by_role("button", name="Docs").click()
+        expect(opened.value).to_have_url(f"{address}/project/docs/")
+        expect(opened.value).to_have_title(re.compile("browsergpu"))
+
+
+def test_a_folder_with_files_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "mine.txt").touch()
+    with pytest.raises(PublishRefused, match="must be new or empty"):
+        publish({}, tmp_path)

@@ -1,0 +1,1 @@
+"""Writes the page as static files, which work on any host and offline."""

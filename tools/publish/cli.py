@@ -1,0 +1,33 @@
+"""The command line of tools/publish."""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from devsite.errors import SiteError
+from devsite.progress import Console
+from devsite.site import prepare
+from publish.folder import publish
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Prepare the site, write it into a folder, and return the exit status."""
+    parser = argparse.ArgumentParser(
+        prog="tools/publish",
+        description="Writes the page, its packages and the documentation as static files.",
+    )
+    parser.add_argument("folder", type=Path, help="an empty or new folder")
+    parser.add_argument("--offline", action="store_true", help="use only what is in .cache/")
+    options = parser.parse_args(arguments)
+    try:
+        site = prepare(offline=options.offline, progress=Console(sys.stderr))
+        publish(site.roots, options.folder)
+    except (SiteError, OSError) as error:
+        print(error, file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("Stopped.", file=sys.stderr)
+        return 130
+    print(f"The page is in {options.folder}. Any static host with https serves it.")
+    return 0
