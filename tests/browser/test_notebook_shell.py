@@ -288,9 +288,14 @@ def test_an_unavailable_download_is_one_clear_error(notebook: NotebookPage) -> N
     expect(unknown.locator(".output")).to_have_count(1)
     expect(unknown).to_contain_text("No module named 'not_there'")
     expect(unknown).to_contain_text("%pip install")
-    other = notebook.run("import torch")
-    expect(other.locator(".output")).to_have_count(1)
-    expect(other).to_contain_text("Use: import browsergpu.torch as torch")
+    for name, own in (
+        ("torch", "browsergpu.torch"),
+        ("jax", "browsergpu.jax"),
+        ("cupy", "browsergpu"),
+    ):
+        other = notebook.run(f"import {name}")
+        expect(other.locator(".output")).to_have_count(1)
+        expect(other).to_contain_text(f"Use: import {own} as {name}")
     index = f"{notebook.url}/no-index/{{package_name}}"
     for code in (
         f"import micropip\nmicropip.install('not-there', index_urls='{index}')",

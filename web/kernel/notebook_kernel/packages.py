@@ -15,8 +15,12 @@ from pyodide.code import find_imports
 
 from . import tracebacks
 
-#: Packages that the page has not, whose names browsergpu has.
-_SKINS = ("torch",)
+#: The import of browsergpu that replaces a package without a wheel for the page.
+_REPLACED = {
+    "torch": "import browsergpu.torch as torch",
+    "jax": "import browsergpu.jax as jax",
+    "cupy": "import browsergpu as cupy",
+}
 
 
 class SitePackages(MetaPathFinder):
@@ -48,10 +52,9 @@ class SitePackages(MetaPathFinder):
         if "." in name or name in sys.stdlib_module_names or not _user_asks():
             return None
         package = self._packages.get(name)
-        if package is None and name in _SKINS:
-            raise ModuleNotFoundError(
-                f"No module named {name!r}. Use: import browsergpu.{name} as {name}", name=name
-            )
+        if package is None and name in _REPLACED:
+            message = f"No module named {name!r}. Use: {_REPLACED[name]}"
+            raise ModuleNotFoundError(message, name=name)
         if package is None:
             raise ModuleNotFoundError(
                 f"No module named {name!r}. The site does not have it; if it is on PyPI as a "
