@@ -23,7 +23,7 @@ def public() -> dict[str, tuple[str, ...]]:
     """What public functions have rules of, by the first name that they have."""
     found: dict[str, tuple[str, ...]] = {}
     seen = set()
-    for before in ("", "linalg", "fft", "nn", "image"):
+    for before in ("", "linalg", "fft", "nn", "image", "special"):
         module = getattr(browsergpu, before) if before else browsergpu
         own = defined(before)
         names = {*module.__all__, *LEFT_TO_PYTHON} if before == "" else module.__all__

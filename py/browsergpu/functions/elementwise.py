@@ -162,10 +162,15 @@ def _pow_exponent_gradient(g: Array, y: Array, x1: Any) -> Any:
     return g * _conj_factor(y * log(known))
 
 
+def _no_slope(g: Array) -> int:
+    """Return the gradient of steps, 0 also at the steps, as in PyTorch and JAX."""
+    return 0
+
+
 def _sign_gradient(g: Array, y: Array, x: Array) -> Any:
     """Return the gradient of a complex sign. The sign of a real number is constant."""
     if x.dtype.kind != "c":
-        return None
+        return 0
     size = abs(x)
     turned = g - y * real(conj(y) * g)
     return where(equal(size, 0), 0, turned / where(equal(size, 0), 1, size))
@@ -336,7 +341,7 @@ bitwise_xor: Binary = _binary(
     "Return the bitwise exclusive or; for bools, the logical one.",
     _INTEGERS_OR_BOOLS,
 )
-ceil: Unary = _unary("ceil", "Round up to an integer.", _REAL)
+ceil: Unary = _unary("ceil", "Round up to an integer.", _REAL, _no_slope)
 conj: Unary = _unary("conj", "Return the complex conjugate.", _NUMBERS, lambda g: conj(g))
 copysign: Binary = _binary(
     "copysign",
@@ -371,7 +376,7 @@ expm1: Unary = _unary(
     _FLOATING,
     lambda g, y: g * _conj_factor(y + 1),
 )
-floor: Unary = _unary("floor", "Round down to an integer.", _REAL)
+floor: Unary = _unary("floor", "Round down to an integer.", _REAL, _no_slope)
 floor_divide: Binary = _binary(
     "floor_divide", "Return ``x1 / x2``, rounded down. Integers divided by 0 give 0.", _ARITHMETIC
 )
@@ -483,7 +488,7 @@ remainder: Binary = _binary(
     lambda g, x1, x2: -g * floor(x1 / x2),
 )
 round: Unary = _unary(
-    "round", "Round to the nearest integer, and halfway cases to the even one.", _NUMBERS
+    "round", "Round to the nearest integer, and halfway cases to the even one.", _NUMBERS, _no_slope
 )
 sign: Unary = _unary(
     "sign", "Return -1, 0 or 1; for complex numbers, ``x / abs(x)``.", _NUMBERS, _sign_gradient
@@ -517,4 +522,4 @@ tan: Unary = _unary(
 tanh: Unary = _unary(
     "tanh", "Return the hyperbolic tangent.", _FLOATING, lambda g, y: g * _conj_factor(1 - y * y)
 )
-trunc: Unary = _unary("trunc", "Round towards 0 to an integer.", _REAL)
+trunc: Unary = _unary("trunc", "Round towards 0 to an integer.", _REAL, _no_slope)

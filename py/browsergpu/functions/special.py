@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import cache, partial
 from typing import Any, TypeVar
@@ -11,6 +12,7 @@ import numpy as np
 from browsergpu.arrays.apply import on_one_device
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.autograd.batched import BATCHED
+from browsergpu.arrays.autograd.rules import differentiable
 from browsergpu.core import checks, shapes
 from browsergpu.core.above import ABOVE
 from browsergpu.core.element_types import FLOAT16, FLOAT32, ElementType
@@ -25,7 +27,7 @@ from browsergpu.kernels.fused.operations import Operation
 
 _FILES = {
     "errors": ("erf", "erfc", "erfcinv", "erfcx", "erfinv", "log_ndtr", "ndtr", "ndtri"),
-    "gammas": ("beta", "betaln", "digamma", "gamma", "gammaln", "rgamma", "sinc"),
+    "gammas": ("beta", "betaln", "digamma", "gamma", "gammaln", "polygamma", "rgamma", "sinc"),
     "bessel": ("i0", "i0e", "i1", "i1e", "j0", "j1", "y0", "y1"),
 }
 _FILE = {name: file for file, names in _FILES.items() for name in names}
@@ -116,13 +118,19 @@ def _of_one(op: str, x: Any) -> Array:
     return _computed(op, _floats(op, "x", x))
 
 
+#: The slope of ``erf`` at 0, and the density of the normal distribution at 0.
+_ERF_SLOPE, _NORMAL_PEAK = 2 / math.sqrt(math.pi), 1 / math.sqrt(2 * math.pi)
+
+
 @_of_real_numbers
+@differentiable(x=lambda g, x: g * each.exp(-x * x) * _ERF_SLOPE)
 def erf(x: Any, /) -> Array:
     """Return the error function, 2/√π ∫ exp(-t²) dt from 0 to x."""
     return _of_one("erf", x)
 
 
 @_of_real_numbers
+@differentiable(x=lambda g, x: g * each.exp(-x * x) * -_ERF_SLOPE)
 def erfc(x: Any, /) -> Array:
     """Return ``1 - erf(x)``, accurate also for large ``x``."""
     return _of_one("erfc", x)
@@ -135,9 +143,10 @@ def erfcx(x: Any, /) -> Array:
 
 
 @_of_real_numbers
-def erfinv(y: Any, /) -> Array:
+@differentiable(x=lambda g, y: g * each.exp(y * y) / _ERF_SLOPE)
+def erfinv(x: Any, /) -> Array:
     """Return the inverse of :func:`erf`."""
-    return _of_one("erfinv", y)
+    return _of_one("erfinv", x)
 
 
 @_of_real_numbers
@@ -147,21 +156,24 @@ def erfcinv(y: Any, /) -> Array:
 
 
 @_of_real_numbers
+@differentiable(x=lambda g, x: g * each.exp(x * x * -0.5) * _NORMAL_PEAK)
 def ndtr(x: Any, /) -> Array:
     """Return the standard normal distribution function."""
     return _of_one("ndtr", x)
 
 
 @_of_real_numbers
+@differentiable(x=lambda g, y, x: g * each.exp(x * x * -0.5 - y) * _NORMAL_PEAK)
 def log_ndtr(x: Any, /) -> Array:
     """Return the logarithm of :func:`ndtr`, also where it is below float32's range."""
     return _of_one("log_ndtr", x)
 
 
 @_of_real_numbers
-def ndtri(y: Any, /) -> Array:
+@differentiable(x=lambda g, y: g * each.exp(y * y * 0.5) / _NORMAL_PEAK)
+def ndtri(x: Any, /) -> Array:
     """Return the inverse of :func:`ndtr`."""
-    return _of_one("ndtri", y)
+    return _of_one("ndtri", x)
 
 
 @_of_real_numbers
@@ -171,6 +183,7 @@ def gamma(z: Any, /) -> Array:
 
 
 @_of_real_numbers
+@differentiable(x=lambda g, x: g * digamma(x))
 def gammaln(x: Any, /) -> Array:
     """Return the logarithm of the absolute value of the gamma function."""
     return _of_one("gammaln", x)
@@ -182,6 +195,7 @@ def rgamma(z: Any, /) -> Array:
     return _of_one("rgamma", z)
 
 
+@differentiable(z=lambda g, z: g * polygamma(1, z))
 def digamma(z: Any, /) -> Array:
     """Return the digamma function, also named ``psi``.
 
@@ -206,6 +220,41 @@ def digamma(z: Any, /) -> Array:
 
 
 psi = digamma
+
+
+@differentiable(x=lambda g, n, x: g * polygamma(n + 1, x))
+def polygamma(n: int, x: Any, /) -> Array:
+    """Return the derivative of order ``n`` of :func:`digamma`.
+
+    Parameters
+    ----------
+    n : int
+        The order, from 0 to 100. 0 is :func:`digamma`.
+    x : array_like
+        Real numbers.
+
+    Returns
+    -------
+    Array
+        float16 if ``x`` is float16, and float32 otherwise.
+
+    Raises
+    ------
+    InvalidArgument
+        If ``n`` is not an integer from 0 to 100.
+    InvalidType
+        If ``x`` is complex.
+
+    Examples
+    --------
+    >>> bg.special.polygamma(1, bg.asarray([1.0, 2.0]))
+    array([1.6449341 , 0.64493406], dtype=float32)
+    """
+    order = checks.integer("polygamma", "n", n, 0, 100)
+    own = _floats("polygamma", "x", x)
+    if not order:
+        return digamma(own)
+    return _computed("polygamma", asarray(order, dtype=own.dtype, device=own.device), own)
 
 
 @_of_real_numbers

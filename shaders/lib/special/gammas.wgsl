@@ -137,6 +137,53 @@ fn special_digamma(x: f32) -> f32 {
   return exact_log(rest) - series - less;
 }
 
+// The derivative of order n of ψ, for whole n from 1 to 100.
+fn special_polygamma(n: f32, x: f32) -> f32 {
+  if (is_nan(x)) {
+    return x;
+  }
+  if (is_gamma_pole(x)) {
+    return infinity();
+  }
+  let sign = select(-1.0, 1.0, is_odd(n));
+  if (x > 3e38) { // infinity
+    return 0.0;
+  }
+  if (x > 0.0) {
+    return sign * hurwitz_above(n, x);
+  }
+  // The terms of the sum that have negative numbers are a difference of two sums.
+  let part = x - floor(x);
+  let below = hurwitz_above(n, ceil(x) - x) - hurwitz_above(n, 1.0 - x);
+  return sign * hurwitz_above(n, part) + below;
+}
+
+// n! (1 / xⁿ⁺¹ + 1 / (x + 1)ⁿ⁺¹ + …) for x > 0, by the Euler-Maclaurin formula.
+fn hurwitz_above(n: f32, x: f32) -> f32 {
+  var sum = 0.0;
+  var rest = x;
+  while (rest < 6.0 + 0.5 * n) {
+    sum += factorial_over_power(n, rest);
+    rest += 1.0;
+  }
+  let lead = factorial_over_power(n - 1.0, rest);
+  let q = 1.0 / (rest * rest);
+  let third = (n + 1.0) / rest;
+  let fifth = third * (n + 2.0) * (n + 3.0) * q;
+  let series = 0.5 + third / 12.0 - fifth / 720.0
+    + fifth * (n + 4.0) * (n + 5.0) * q / 30240.0;
+  return sum + lead + lead * n / rest * series;
+}
+
+// n! / xⁿ⁺¹
+fn factorial_over_power(n: f32, x: f32) -> f32 {
+  var found = 1.0 / x;
+  for (var i = 1.0; i <= n; i += 1.0) {
+    found *= i / x;
+  }
+  return found;
+}
+
 fn is_gamma_pole(x: f32) -> bool {
   return x <= 0.0 && floor(x) == x;
 }

@@ -26,6 +26,9 @@ _OTHERS = {
         "threshold", "hardtanh", "relu6", "hardsigmoid", "hardshrink", "softshrink", "selu",
         "celu", "rrelu",
     ),
+    "functions.special": (
+        "digamma", "erf", "erfc", "erfinv", "gammaln", "log_ndtr", "ndtr", "ndtri",
+    ),
 }  # fmt: skip
 
 

@@ -61,6 +61,29 @@ def test_functions_of_one_number(bg: Any, scipy_special: Any, name: str) -> None
     np.testing.assert_allclose(found, expected, rtol=share, atol=distance)
 
 
+@pytest.mark.parametrize("n", [0, 1, 2, 3, 10])
+def test_polygamma(bg: Any, scipy_special: Any, n: int) -> None:
+    x = np.concatenate([np.linspace(0.05, 30, 801), np.logspace(1, 3, 99)]).astype(np.float32)
+    found = bg.special.polygamma(n, bg.asarray(x)).numpy()
+    expected = scipy_special.polygamma(n, x.astype(float))
+    expected = np.where(np.abs(expected) > 2e-38, expected, 0)  # WebGPU flushes subnormal numbers
+    np.testing.assert_allclose(found, expected, rtol=2e-6 + 2e-7 * n, atol=3e-6 * (n == 0))
+    # ψ(1 - x) - ψ(x) = π / tan(π x), whose derivatives are known
+    below = np.float32(-np.arange(1, 30) / 7 - 0.03)
+    found = bg.special.polygamma(1, bg.asarray(below)).numpy()
+    turned = np.pi * below.astype(float)
+    mirrored = (np.pi / np.sin(turned)) ** 2 - scipy_special.polygamma(1, 1 - below.astype(float))
+    np.testing.assert_allclose(found, mirrored, rtol=3e-6)
+
+
+def test_polygamma_of_poles_and_wrong_orders(bg: Any) -> None:
+    found = bg.special.polygamma(1, bg.asarray(np.float32([np.inf, -1, 0, np.nan]))).numpy()
+    np.testing.assert_array_equal(found, [0, np.inf, np.inf, np.nan])
+    for n in (-1, 101, 1.5):
+        with pytest.raises(ValueError, match="n must be"):
+            bg.special.polygamma(n, bg.asarray([1.0]))
+
+
 @pytest.mark.parametrize("name", TWO)
 def test_functions_of_two_numbers(bg: Any, scipy_special: Any, name: str) -> None:
     first, second, share, distance = TWO[name]
@@ -165,4 +188,4 @@ def test_gradients_of_what_is_composed(bg: Any) -> None:
     found = bg.grad(lambda v: bg.special.logsumexp(v))(x)
     np.testing.assert_allclose(found.numpy(), bg.special.softmax(x).numpy(), rtol=1e-6)
     with pytest.raises(bg.errors.NotDifferentiable):
-        bg.grad(lambda v: bg.special.erf(v).sum())(x)
+        bg.grad(lambda v: bg.special.erfcx(v).sum())(x)

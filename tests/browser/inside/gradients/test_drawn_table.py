@@ -48,7 +48,7 @@ def named(bg: Any) -> dict[str, str]:
 
     of_ours = public_functions(bg)
     found: dict[str, str] = {}
-    for before in ("", "linalg", "fft", "nn", "image"):
+    for before in ("", "linalg", "fft", "nn", "image", "special"):
         module = getattr(bg, before) if before else bg
         for name in [*module.__all__, *(sorted(LEFT_TO_PYTHON) if not before else [])]:
             one, full = getattr(module, name), f"{before}.{name}" if before else name

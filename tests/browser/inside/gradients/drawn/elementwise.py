@@ -23,6 +23,8 @@ from inside.gradients.drawn.operands import (
     shapes,
 )
 from inside.gradients.drawn.table import Table, entry
+from inside.gradients.test_special import ONE as OF_ONE
+from inside.gradients.test_special import polygamma
 
 ELEMENTWISE: Table = {}
 
@@ -42,6 +44,10 @@ ONE: dict[str, tuple[str, float, float, tuple[float, ...], bool]] = {
     "sqrt": ("sqrt", 0.1, 4, (), True), "square": ("square", -2, 2, (), True),
     "tan": ("tan", -1.3, 1.3, (), True), "tanh": ("tanh", -4, 4, (), True),
 }  # fmt: skip
+#: Functions of :mod:`browsergpu.special`: the same in float64, and a range.
+SPECIAL: dict[str, tuple[Callable[[np.ndarray], np.ndarray], float, float]] = {
+    f"special.{name}": one for name, one in OF_ONE.items()
+}
 #: From poles 0.2 away: 0.05 would leave float16 few digits.
 _MARGIN = 0.2
 
@@ -58,6 +64,31 @@ def _(draw: Draw, name: str) -> Call:
     )
     return Call(
         [seen(draw, x)], lambda bg, v: getattr(bg, name)(v), lambda v: getattr(np, theirs)(v)
+    )
+
+
+@entry(ELEMENTWISE, "ceil", "floor", "round", "trunc")
+def _(draw: Draw, name: str) -> Call:
+    x = on_grid(draw, shapes(draw), 0.125, draw(st.sampled_from(REAL)))
+    return Call(
+        [seen(draw, x)], lambda bg, v: getattr(bg, name)(v), lambda v: getattr(np, name)(v)
+    )
+
+
+@entry(ELEMENTWISE, *SPECIAL)
+def _(draw: Draw, name: str) -> Call:
+    theirs, low, high = SPECIAL[name]
+    own = name.partition(".")[2]
+    x = between(draw, shapes(draw), low, high, draw(st.sampled_from(REAL)))
+    return Call([seen(draw, x)], lambda bg, v: getattr(bg.special, own)(v), theirs)
+
+
+@entry(ELEMENTWISE, "special.polygamma")
+def _(draw: Draw, name: str) -> Call:
+    n = draw(st.integers(0, 3))
+    x = between(draw, shapes(draw), 0.5, 4, draw(st.sampled_from(REAL)))
+    return Call(
+        [seen(draw, x)], lambda bg, v: bg.special.polygamma(n, v), lambda v: polygamma(n, v)
     )
 
 
