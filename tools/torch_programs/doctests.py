@@ -105,7 +105,7 @@ def chunks(text: str) -> Iterator[tuple[str, str]]:
                 break
             code.append(words[4:])
         elif words and code and is_beside:
-            shown.append(line)
+            (code if is_open(code) else shown).append(words)
         elif shown:
             yield "\n".join(code), "\n".join(shown)
             code, shown = [], []
@@ -114,14 +114,25 @@ def chunks(text: str) -> Iterator[tuple[str, str]]:
         yield "\n".join(code), "\n".join(shown)
 
 
+def is_open(code: list[str]) -> bool:
+    """Whether the last statement ends in a later line, as within brackets."""
+    try:
+        ast.parse("\n".join(code))
+    except SyntaxError as error:
+        return "never closed" in error.msg
+    return False
+
+
 def evaluated(code: str, values: dict[str, Any]) -> str:
     """Run code, and return what it and its last expression print."""
     tree = ast.parse(code)
-    last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
+    last = tree.body[-1] if tree.body else None
+    if isinstance(last, ast.Expr):
+        tree.body.pop()
     out = io.StringIO()
     with contextlib.redirect_stdout(out):
         exec(compile(tree, "<docstring>", "exec"), values)
-        if last is not None:
+        if isinstance(last, ast.Expr):
             found = eval(compile(ast.Expression(last.value), "<docstring>", "eval"), values)
             if found is not None:
                 print(repr(found))

@@ -136,6 +136,18 @@ def erfc(x: Any, /) -> Array:
     return _of_one("erfc", x)
 
 
+def _gammaln_gradient(g: Array, x: Array) -> Any:
+    return g * digamma(x)
+
+
+def _digamma_gradient(g: Array, z: Array) -> Any:
+    return g * polygamma(1, z)
+
+
+def _polygamma_gradient(g: Array, n: int, x: Array) -> Any:
+    return g * polygamma(n + 1, x)
+
+
 @_of_real_numbers
 def erfcx(x: Any, /) -> Array:
     """Return ``exp(x**2) * erfc(x)``."""
@@ -183,7 +195,7 @@ def gamma(z: Any, /) -> Array:
 
 
 @_of_real_numbers
-@differentiable(x=lambda g, x: g * digamma(x))
+@differentiable(x=_gammaln_gradient)
 def gammaln(x: Any, /) -> Array:
     """Return the logarithm of the absolute value of the gamma function."""
     return _of_one("gammaln", x)
@@ -195,7 +207,7 @@ def rgamma(z: Any, /) -> Array:
     return _of_one("rgamma", z)
 
 
-@differentiable(z=lambda g, z: g * polygamma(1, z))
+@differentiable(z=_digamma_gradient)
 def digamma(z: Any, /) -> Array:
     """Return the digamma function, also named ``psi``.
 
@@ -222,7 +234,7 @@ def digamma(z: Any, /) -> Array:
 psi = digamma
 
 
-@differentiable(x=lambda g, n, x: g * polygamma(n + 1, x))
+@differentiable(x=_polygamma_gradient)
 def polygamma(n: int, x: Any, /) -> Array:
     """Return the derivative of order ``n`` of :func:`digamma`.
 

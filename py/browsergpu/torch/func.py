@@ -5,8 +5,10 @@ from __future__ import annotations
 from functools import wraps
 from typing import Any
 
+from browsergpu.arrays.autograd.batched import RANDOMNESS
 from browsergpu.autograd import jacobians, transforms
 from browsergpu.core.above import ABOVE
+from browsergpu.core.errors import InvalidArgument
 from browsergpu.torch.tensors.tensor import as_tensors
 
 
@@ -47,11 +49,30 @@ def jvp(func: Any, primals: Any, tangents: Any) -> Any:
     return as_tensors(transforms.jvp(func, primals, tangents))
 
 
-def vmap(func: Any, in_dims: Any = 0, out_dims: Any = 0, **options: Any) -> Any:
-    """Return a function of tensors with one axis more."""
-    own = ABOVE.namespace.vmap
-    options.pop("randomness", None)
-    return _of_tensors(own(func, in_dims, out_dims, **options))
+def vmap(
+    func: Any, in_dims: Any = 0, out_dims: Any = 0, randomness: str = "error", *,
+    chunk_size: int | None = None,
+) -> Any:  # fmt: skip
+    """Return a function of tensors with one axis more.
+
+    With ``randomness="error"``, random numbers in ``func`` raise an error. With "same", all
+    examples get the same numbers.
+    """
+    if randomness not in ("error", "same"):
+        advice = "Draw different numbers before the call, and pass them as an argument."
+        raise InvalidArgument("vmap", "randomness", randomness, "'error' or 'same'", advice)
+    if chunk_size is not None:
+        raise InvalidArgument("vmap", "chunk_size", chunk_size, "None")
+
+    def own(*args: Any, **options: Any) -> Any:
+        block = object()
+        RANDOMNESS.enter(block, randomness)
+        try:
+            return func(*args, **options)
+        finally:
+            RANDOMNESS.leave(block)
+
+    return _of_tensors(ABOVE.namespace.vmap(wraps(func)(own), in_dims, out_dims))
 
 
 def functional_call(module: Any, parameter_and_buffer_dicts: Any, args: Any = (),

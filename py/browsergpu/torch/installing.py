@@ -14,10 +14,11 @@ from browsergpu.torch.absent import ABSENT, module
 _HERE = __package__
 #: The modules under ``torch``.
 _MODULES = (
-    "", "accelerator", "amp", "autograd", "backends", "cuda", "cuda.amp", "distributions", "fft",
-    "func", "linalg", "nn", "nn.functional", "nn.init", "nn.modules", "nn.parameter", "nn.utils",
-    "nn.utils.rnn", "optim", "optim.lr_scheduler", "special", "utils", "utils.checkpoint",
-    "utils.data", "utils.data.dataloader", "utils.data.dataset", "utils.data.sampler",
+    "", "accelerator", "amp", "autograd", "autograd.functional", "backends", "cuda", "cuda.amp",
+    "distributions", "fft", "func", "linalg", "nn", "nn.functional", "nn.init", "nn.modules",
+    "nn.parameter", "nn.utils", "nn.utils.rnn", "optim", "optim.lr_scheduler", "special", "utils",
+    "utils.checkpoint", "utils.data", "utils.data.dataloader", "utils.data.dataset",
+    "utils.data.sampler",
 )  # fmt: skip
 #: Modules that are other modules here.
 _SAME = {

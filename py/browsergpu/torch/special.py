@@ -17,6 +17,7 @@ globals()["bessel_j1"] = returning_tensors(_own.j1, out=True)
 globals()["bessel_y0"] = returning_tensors(_own.y0, out=True)
 globals()["bessel_y1"] = returning_tensors(_own.y1, out=True)
 logit, logsumexp, round = FUNCTIONS["logit"], FUNCTIONS["logsumexp"], FUNCTIONS["round"]
+polygamma = FUNCTIONS["polygamma"]
 
 
 @returning_tensors

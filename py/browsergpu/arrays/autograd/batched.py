@@ -20,12 +20,13 @@ import numpy as np
 
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.autograd.families import INTERCEPTED, _OfClass
+from browsergpu.arrays.autograd.hidden import HidingArray
 from browsergpu.arrays.context import device_of
 from browsergpu.arrays.lazy.node import Node
 from browsergpu.arrays.value import NODE
 from browsergpu.arrays.views.aliases import siblings
-from browsergpu.core.checks import product
 from browsergpu.core.errors import InvalidArgument, InvalidType, NeedsExamples
+from browsergpu.core.modes import Mode
 from browsergpu.core.places import is_own, users_place
 from browsergpu.core.shapes import Shape
 from browsergpu.core.showing import Description, Shown
@@ -57,6 +58,8 @@ class Frame(Shown):
         self.turned: list[tuple[ref[Array], type, Node | None, Any]] = []
 
 
+#: What drawing random numbers means in a function of ``vmap``: "same" for all examples, or "error".
+RANDOMNESS: Mode[str] = Mode("randomness", "same")
 #: The open frames, outermost first.
 FRAMES: ContextVar[tuple[Frame, ...]] = ContextVar("frames", default=())
 
@@ -84,7 +87,7 @@ class Batch(NamedTuple):
     frame: Frame
 
 
-class Batched(Array):
+class Batched(HidingArray):
     """The array of one example, within a function that ``vmap`` calls."""
 
     __slots__ = ()
@@ -112,21 +115,6 @@ class Batched(Array):
     def dtype(self) -> np.dtype[Any]:
         """The NumPy dtype of the elements."""
         return batch_of(self).value.dtype
-
-    @property
-    def ndim(self) -> int:
-        """The number of axes of an example."""
-        return len(self.shape)
-
-    @property
-    def size(self) -> int:
-        """The number of elements of an example."""
-        return product(self.shape)
-
-    @property
-    def itemsize(self) -> int:
-        """Bytes of one element on the host."""
-        return self.dtype.itemsize
 
     @property
     def requires_grad(self) -> bool:

@@ -12,20 +12,20 @@ import numpy as np
 
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.autograd.families import TRACKED, TRACKED_OF, UNTRACKED_OF, register_family
+from browsergpu.arrays.autograd.hidden import HidingArray
 from browsergpu.arrays.autograd.nodes import Leaf, Like, Source
 from browsergpu.arrays.autograd.reads import check_read
 from browsergpu.arrays.context import device_of
 from browsergpu.arrays.lazy.node import Node
 from browsergpu.arrays.value import NODE
 from browsergpu.core.above import ABOVE
-from browsergpu.core.checks import product
 from browsergpu.core.errors import InvalidArgument, InvalidType, NotDifferentiable, Unsupported
 from browsergpu.core.shapes import Shape
 from browsergpu.core.showing import Description
 from browsergpu.core.turns import exclusive
 
 
-class Variable(Array):
+class Variable(HidingArray):
     """An array that requires gradients."""
 
     __slots__ = ()
@@ -53,21 +53,6 @@ class Variable(Array):
     def dtype(self) -> np.dtype[Any]:
         """The NumPy dtype of the elements."""
         return NODE.__get__(self).kind.numpy  # type: ignore[no-any-return]
-
-    @property
-    def ndim(self) -> int:
-        """The number of axes."""
-        return len(self.shape)
-
-    @property
-    def size(self) -> int:
-        """The number of elements."""
-        return product(self.shape)
-
-    @property
-    def itemsize(self) -> int:
-        """Bytes of one element on the host."""
-        return self.dtype.itemsize
 
     def to_device(self, device: Any, /, *, stream: Any = None) -> Array:
         """Return the array itself on its own device.

@@ -12,6 +12,7 @@ import numpy as np
 from browsergpu.arrays import reduce
 from browsergpu.arrays.apply import on_one_device
 from browsergpu.arrays.array import Array
+from browsergpu.arrays.autograd.batched import FRAMES, RANDOMNESS
 from browsergpu.arrays.context import current, open_tracer
 from browsergpu.arrays.graphs.graph import Graph
 from browsergpu.arrays.graphs.hooks import block_of
@@ -20,9 +21,9 @@ from browsergpu.arrays.lazy.host_number import HostNumber
 from browsergpu.arrays.lazy.trace import Tracer
 from browsergpu.arrays.upload import element_type
 from browsergpu.core.element_types import DEFAULTS, FLOAT32, INT32, UINT32, ElementType
-from browsergpu.core.errors import InvalidType
+from browsergpu.core.errors import InvalidArgument, InvalidType
 from browsergpu.core.shapes import Shape
-from browsergpu.core.showing import Shown
+from browsergpu.core.showing import Description, Shown
 from browsergpu.core.turns import exclusive
 from browsergpu.functions import creation, manipulation
 from browsergpu.functions.custom.declarations import Parameter
@@ -106,6 +107,10 @@ class Stream(Shown):
     @exclusive
     def _new(self, op: str, size: Any, kind: ElementType) -> Array:
         shape = shape_of(op, size)
+        if RANDOMNESS.value == "error" and FRAMES.get():
+            told = Description("a draw in a function that vmap calls")
+            advice = "Draw before the call, or pass randomness='same'."
+            raise InvalidArgument("vmap", "randomness", told, "'same' for such functions", advice)
         tracer = self._where(shape)
         if not shape and kind in host_number.KINDS and host_number.is_here(tracer):
             return Array(host_number.node_of(tracer, kind, 0), tracer)

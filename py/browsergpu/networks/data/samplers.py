@@ -27,6 +27,12 @@ def host_generator(op: str, generator: Any) -> np.random.Generator:
     return np.random.default_rng(int(generator.integers(2**31)))
 
 
+#: Indices that are drawn at once, with replacement.
+_BLOCK = 2**16
+_MOST = 2**63 - 1
+_MOST = 2**63 - 1
+
+
 class Sampler(Shown):
     """Base of samplers. A subclass iterates over indices, and may have a length.
 
@@ -41,6 +47,10 @@ class Sampler(Shown):
 
     def __iter__(self) -> Iterator[Any]:
         raise NotImplementedError(f"{type(self).__name__} has no method __iter__")
+
+    def _host_generator(self) -> np.random.Generator:
+        """Return a generator on the host, seeded by the sampler's."""
+        return host_generator(type(self).__name__, getattr(self, "generator", None))
 
 
 def _length(op: str, data_source: Any) -> int:
@@ -88,9 +98,9 @@ class RandomSampler(Sampler):
             raise InvalidArgument(op, "data_source", data_source, "have samples")
         self.data_source = data_source
         self.replacement = checks.flag(op, "replacement", replacement)
-        self._count = (
-            None if num_samples is None else checks.integer(op, "num_samples", num_samples, 1)
-        )
+        self._count = num_samples
+        if num_samples is not None:
+            self._count = checks.integer(op, "num_samples", num_samples, 1, _MOST)
         self.generator = generator
 
     @property
@@ -99,14 +109,13 @@ class RandomSampler(Sampler):
         return len(self.data_source) if self._count is None else self._count
 
     def __iter__(self) -> Iterator[int]:
-        rng, total = host_generator("RandomSampler", self.generator), len(self.data_source)
-        if self.replacement:
-            yield from rng.integers(0, total, self.num_samples).tolist()
-            return
+        rng, total = self._host_generator(), len(self.data_source)
         left = self.num_samples
-        while left > 0:
-            yield from rng.permutation(total)[:left].tolist()
-            left -= total
+        while left > 0:  # in blocks, as there may be more numbers than memory
+            size = min(left, _BLOCK) if self.replacement else min(left, total)
+            drawn = rng.integers(0, total, size) if self.replacement else rng.permutation(total)
+            yield from drawn[:size].tolist()
+            left -= size
 
     def __len__(self) -> int:
         return self.num_samples
@@ -128,7 +137,7 @@ class SubsetRandomSampler(Sampler):
         self.generator = generator
 
     def __iter__(self) -> Iterator[int]:
-        rng = host_generator("SubsetRandomSampler", self.generator)
+        rng = self._host_generator()
         return iter([self.indices[n] for n in rng.permutation(len(self.indices))])
 
     def __len__(self) -> int:
@@ -167,7 +176,7 @@ class WeightedRandomSampler(Sampler):
         self.generator = generator
 
     def __iter__(self) -> Iterator[int]:
-        rng = host_generator("WeightedRandomSampler", self.generator)
+        rng = self._host_generator()
         shares = self.weights / self.weights.sum()
         drawn = rng.choice(len(shares), self.num_samples, self.replacement, shares)
         return iter(drawn.tolist())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from math import isfinite, sqrt
 from typing import Any
 
@@ -13,7 +13,6 @@ from browsergpu.core.checks import product
 from browsergpu.core.errors import InvalidArgument, InvalidType
 from browsergpu.functions import creation, elementwise, evaluation, manipulation, statistics
 from browsergpu.functions.linalg.linear import vecdot
-from browsergpu.networks.optimizers.kept import State
 from browsergpu.networks.optimizers.optimizer import Optimizer, at_least
 from browsergpu.networks.optimizers.settings import Group
 
@@ -107,54 +106,14 @@ class LBFGS(Optimizer):
         with no_grad():
             return _Search(self, closure).run()
 
-    def state_dict(self) -> dict[str, Any]:
-        """Return the settings and the state, with copies of the current arrays."""
-        own = self._states.get(id(self._all()[0]))
-        numbers = list(range(len(self._all())))
-        groups = [{**self.param_groups[0], "params": numbers}]
-        return {"state": {} if own is None else {0: _copied(own)}, "param_groups": groups}
-
-    def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
-        """Continue from the state of an optimizer with parameters of the same shapes and order.
-
-        Raises
-        ------
-        InvalidArgument
-            If the state does not fit. Nothing is changed.
-        """
-        op = "load_state_dict"
-        if not isinstance(state_dict, Mapping) or not {"state", "param_groups"} <= {*state_dict}:
-            raise InvalidType(op, "state_dict", state_dict, "a dict from state_dict()")
-        groups = state_dict["param_groups"]
-        if len(groups) != 1 or len(groups[0]["params"]) != len(self._all()):
-            expected = f"one group of {len(self._all())} parameters"
-            raise InvalidArgument(op, "param_groups", groups, expected)
-        state = _copied(state_dict["state"].get(0, {}))
+    def _loaded(self, name: str, x: Any, param: Array, copies: dict[int, Any]) -> Any:
+        """Return an entry of a loaded state: vectors of all parameters, or lists of them."""
+        if isinstance(x, list):
+            return [self._loaded(name, one, param, copies) for one in x]
         size = sum(product(one.shape) for one in self._all())
-        for x in (x for value in state.values() for x in _arrays(value)):
-            if x.shape != (size,):
-                raise InvalidArgument(op, "state", x, f"have shape {(size,)}")
-        merged = {**self.param_groups[0], **groups[0], "params": self.param_groups[0]["params"]}
-        self._check(merged)
-        self._states = {id(self._all()[0]): state} if state else {}
-        self.param_groups[0].update(merged)
-
-
-def _arrays(value: Any) -> list[Array]:
-    items = value if isinstance(value, list) else [value]
-    return [x for x in items if isinstance(x, Array)]
-
-
-def _copied(state: State) -> State:
-    """Copy a state of arrays, numbers and lists of them."""
-    return {
-        name: [_copy(x) for x in value] if isinstance(value, list) else _copy(value)
-        for name, value in state.items()
-    }
-
-
-def _copy(x: Any) -> Any:
-    return x.detach().copy() if isinstance(x, Array) else x
+        if isinstance(x, Array) and x.shape != (size,):
+            raise InvalidArgument("load_state_dict", name, x, f"have shape {(size,)}")
+        return x.detach().copy() if isinstance(x, Array) else x
 
 
 def _dot(a: Array, b: Array) -> float:

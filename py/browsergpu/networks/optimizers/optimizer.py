@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple, TypedDict
 
 import numpy as np
@@ -55,6 +55,39 @@ class _Due(NamedTuple):
     gradient: Array
     state: State
     group: Group
+
+
+class ParameterStates(Mapping[Any, State]):
+    """The states of an optimizer by parameter, of the parameters that have been updated."""
+
+    def __init__(self, params: Sequence[Array], states: dict[int, State]) -> None:
+        self._params, self._states = params, states
+
+    def __getitem__(self, param: Any) -> State:
+        """Return the state of a parameter. It is empty before the first step."""
+        if id(param) not in self._states and not any(param is one for one in self._params):
+            raise InvalidArgument("state", "param", param, "a parameter of the optimizer")
+        return self._states.setdefault(id(param), {})
+
+    def __contains__(self, param: object) -> bool:
+        return bool(self._states.get(id(param)))
+
+    def get(self, param: Any, default: Any = None) -> Any:
+        """Return the state of a parameter, or the default before its first step."""
+        return self._states.get(id(param)) or default
+
+    __eq__ = object.__eq__
+    __hash__ = object.__hash__
+
+    def __iter__(self) -> Iterator[Array]:
+        return (param for param in self._params if self._states.get(id(param)))
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def __repr__(self) -> str:
+        names = sorted({name for state in self.values() for name in state})
+        return f"ParameterStates({len(self)} parameters, {', '.join(names) or 'no entries'})"
 
 
 class Optimizer:
@@ -148,9 +181,9 @@ class Optimizer:
         return [param for group in self.param_groups for param in group["params"]]
 
     @property
-    def state(self) -> list[State]:
-        """The states of the parameters, in order."""
-        return [self._states.get(id(param), {}) for param in self._all()]
+    def state(self) -> ParameterStates:
+        """The state of each parameter, a dict of arrays and numbers, as in PyTorch."""
+        return ParameterStates(self._all(), self._states)
 
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Delete the parameters' gradients, or set them to zeros if not ``set_to_none``."""
@@ -284,7 +317,7 @@ class Optimizer:
             {**group, "params": [number[id(param)] for param in group["params"]]}
             for group in self.param_groups
         ]
-        copies: dict[int, Array] = {}  # parameters can share a count of steps
+        copies: dict[int, Any] = {}  # parameters can share a count of steps
         state = {
             number[key]: {name: _copied(x, copies) for name, x in own.items()}
             for key, own in self._states.items()
@@ -305,8 +338,7 @@ class Optimizer:
         """
         op = "load_state_dict"
         if not isinstance(state_dict, Mapping) or not {"state", "param_groups"} <= {*state_dict}:
-            expected = "a dict from state_dict()"
-            raise InvalidType(op, "state_dict", state_dict, expected)
+            raise InvalidType(op, "state_dict", state_dict, "a dict from state_dict()")
         groups = state_dict["param_groups"]
         counts = [len(group["params"]) for group in groups]
         own = [len(group["params"]) for group in self.param_groups]
@@ -315,12 +347,12 @@ class Optimizer:
         numbers = [n for group in groups for n in group["params"]]
         params = dict(zip(numbers, self._all(), strict=True))
         states = {}
-        copies: dict[int, Array] = {}
+        copies: dict[int, Any] = {}
         for number, kept in state_dict["state"].items():
             if number not in params:
                 raise InvalidArgument(op, "state", number, "numbers of parameters")
             states[id(params[number])] = {
-                name: _loaded(op, name, x, params[number], copies) for name, x in kept.items()
+                name: self._loaded(name, x, params[number], copies) for name, x in kept.items()
             }
         merged = [
             {**group, **given, "params": group["params"]}
@@ -331,6 +363,17 @@ class Optimizer:
         self._take_states(states)
         for group, new in zip(self.param_groups, merged, strict=True):
             group.update(new)
+
+    def _loaded(self, name: str, x: Any, param: Array, copies: dict[int, Any]) -> Any:
+        """Return an entry of a loaded state, with copies of its arrays."""
+        if not isinstance(x, Array | np.ndarray):
+            return x
+        shape = () if name == "step" else param.shape
+        if x.shape != shape:
+            raise InvalidArgument("load_state_dict", name, x, f"have shape {shape}")
+        if isinstance(x, Array):
+            return copies.setdefault(id(x), x.detach().copy().to_device(param.device))
+        return int(x) if name == "step" else creation.asarray(x, device=param.device)
 
     def _take_states(self, states: dict[int, State]) -> None:
         """Replace the states. Existing arrays are kept if they fit, since graphs use them."""
@@ -349,7 +392,8 @@ class Optimizer:
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the states by position, because copies of parameters have other ids."""
-        return {**self.__dict__, "_states": self.state}
+        states = [self._states.get(id(param), {}) for param in self._all()]
+        return {**self.__dict__, "_states": states}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
@@ -437,16 +481,8 @@ def _count_on_host(states: Iterable[State]) -> None:
         state["step"] = state.get("step", 0) + 1
 
 
-def _copied(x: Any, copies: dict[int, Array]) -> Any:
+def _copied(x: Any, copies: dict[int, Any]) -> Any:
+    """Return a copy of an array, or a list with copies of arrays. Other objects stay."""
+    if isinstance(x, list):
+        return [_copied(one, copies) for one in x]
     return copies.setdefault(id(x), x.detach().copy()) if isinstance(x, Array) else x
-
-
-def _loaded(op: str, name: str, x: Any, param: Array, copies: dict[int, Array]) -> Any:
-    if not isinstance(x, Array | np.ndarray):
-        return x
-    shape = () if name == "step" else param.shape
-    if x.shape != shape:
-        raise InvalidArgument(op, name, x, f"have shape {shape}")
-    if isinstance(x, Array):
-        return copies.setdefault(id(x), x.detach().copy().to_device(param.device))
-    return int(x) if name == "step" else creation.asarray(x, device=param.device)

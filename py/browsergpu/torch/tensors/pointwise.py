@@ -145,6 +145,15 @@ def divide(input: Any, other: Any, *, rounding_mode: str | None = None) -> Any:
     return data_types.astype(found, kind) if kind.kind in "iu" else found
 
 
+@public(method=False)
+def polygamma(n: int, input: Any) -> Any:
+    """Return the derivative of order n of digamma."""
+    return special.polygamma(n, floats(input))
+
+
+add_method("polygamma", lambda self, n: polygamma(n, self))
+
+
 @public("round")
 def round_(input: Any, *, decimals: int = 0) -> Any:
     """Round to the nearest number, halves to even."""

@@ -8,7 +8,7 @@ import numpy as np
 
 from browsergpu.arrays.array import Array
 from browsergpu.core.above import ABOVE
-from browsergpu.core.errors import InvalidArgument
+from browsergpu.core.errors import InvalidArgument, InvalidType
 from browsergpu.core.showing import Shown
 from browsergpu.functions import data_types, elementwise, manipulation, statistics
 from browsergpu.functions.ordering import sorting
@@ -48,7 +48,11 @@ default_generator = Generator()
 
 def rng_of(generator: Any) -> Any:
     """Return the engine's generator."""
-    return (default_generator if generator is None else generator).rng
+    if generator is None:
+        return default_generator.rng
+    if not isinstance(generator, Generator):
+        raise InvalidType("Generator", "generator", generator, "a torch.Generator or None")
+    return generator.rng
 
 
 @public(method=False)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import accumulate
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -13,7 +12,7 @@ from browsergpu.core.showing import Shown
 from browsergpu.networks.data import datasets as own
 from browsergpu.networks.data import samplers
 from browsergpu.torch.tensors.devices import notice
-from browsergpu.torch.tensors.randoms import randint
+from browsergpu.torch.tensors.randoms import rng_of
 from browsergpu.torch.tensors.tensor import Tensor, as_tensors
 
 T = TypeVar("T")
@@ -33,38 +32,28 @@ class IterableDataset(Dataset[T]):
     """Samples in order. Subclasses define ``__iter__``."""
 
 
-class TensorDataset(Dataset[Any]):
+class TensorDataset(own.TensorDataset, Dataset[Any]):
     """Samples along the first axis of tensors."""
 
-    def __init__(self, *tensors: Any) -> None:
-        self.tensors = tensors
-        self._own = own.TensorDataset(*tensors)
+    @property
+    def tensors(self) -> tuple[Any, ...]:
+        """The tensors."""
+        return self.arrays
 
-    def __getitem__(self, index: Any) -> Any:
-        return tuple([x[index] for x in self.tensors])
-
-    def __len__(self) -> int:
-        return len(self._own)
-
-    def batch(self, indices: Any) -> Any:
+    def batch(self, indices: Any, device: Any = None) -> Any:
         """Return many samples at once."""
-        found = as_tensors(self._own.batch(indices))
-        return list(found) if isinstance(found, tuple) else [found]
+        return list(as_tensors(super().batch(indices, device)))
 
 
-class Subset(Dataset[Any]):
+class Subset(own.Subset, Dataset[Any]):
     """The samples of a dataset at some indices."""
 
-    def __init__(self, dataset: Any, indices: Any) -> None:
-        self.dataset, self.indices = dataset, indices
-        if hasattr(dataset, "batch"):
-            self.batch = lambda at: dataset.batch(np.asarray(self.indices)[at])
-
-    def __getitem__(self, index: Any) -> Any:
-        return self.dataset[self.indices[index]]
-
-    def __len__(self) -> int:
-        return len(self.indices)
+    @property
+    def batch(self) -> Any:
+        """The function that returns many samples at once, if the dataset has one."""
+        if not hasattr(self.dataset, "batch"):
+            raise AttributeError(f"{type(self.dataset).__name__} has no method batch")
+        return super().batch
 
 
 class ConcatDataset(own.ConcatDataset, Dataset[Any]):
@@ -73,105 +62,39 @@ class ConcatDataset(own.ConcatDataset, Dataset[Any]):
 
 def random_split(dataset: Any, lengths: Sequence[float], generator: Any = None) -> list[Subset]:
     """Split a dataset at random into parts of these lengths or shares."""
-    total = len(dataset)
-    sizes = [int(n) for n in lengths]
-    if abs(sum(lengths) - 1) < 1e-6 and sum(sizes) != total:
-        sizes = [int(total * share) for share in lengths]
-        for at in range(total - sum(sizes)):
-            sizes[at % len(sizes)] += 1
-    if sum(sizes) != total:
-        raise InvalidArgument("random_split", "lengths", lengths, f"have the sum {total}")
-    order = _order(total, generator).tolist()
-    ends = list(accumulate(sizes))
-    return [Subset(dataset, order[end - size : end]) for size, end in zip(sizes, ends, strict=True)]
+    parts = own.random_split(dataset, lengths, generator=rng_of(generator))
+    return [Subset(dataset, part.indices) for part in parts]
 
 
-def _order(count: int, generator: Any) -> np.ndarray:
-    """Return a random order. ``torch.manual_seed`` determines it."""
-    seed = int(randint(0, 2**31 - 1, (), generator=generator).item())
-    return np.random.default_rng(seed).permutation(count)
-
-
-class Sampler(Shown, Generic[T]):
+class Sampler(samplers.Sampler, Generic[T]):
     """Base class of samplers, which yield indices."""
 
     def __init__(self, data_source: Any = None) -> None:
         self.data_source = data_source
 
-    def __iter__(self) -> Iterator[Any]:
-        raise NotImplementedError
-
     def __len__(self) -> int:
         return len(self.data_source)
 
+    def _host_generator(self) -> np.random.Generator:
+        """Return a generator that ``torch.manual_seed`` or the sampler's generator seeds."""
+        given = rng_of(getattr(self, "generator", None))
+        return samplers.host_generator(type(self).__name__, given)
 
-class SequentialSampler(Sampler[int]):
+
+class SequentialSampler(samplers.SequentialSampler, Sampler[int]):
     """Yields the indices in order."""
 
-    def __iter__(self) -> Iterator[int]:
-        return iter(range(len(self.data_source)))
 
-
-class RandomSampler(Sampler[int]):
+class RandomSampler(samplers.RandomSampler, Sampler[int]):
     """Yields the indices in random order."""
 
-    def __init__(
-        self, data_source: Any, replacement: bool = False, num_samples: int | None = None,
-        generator: Any = None,
-    ) -> None:  # fmt: skip
-        super().__init__(data_source)
-        self.replacement, self.generator = replacement, generator
-        self.num_samples = len(data_source) if num_samples is None else num_samples
 
-    def __iter__(self) -> Iterator[int]:
-        count = len(self.data_source)
-        if self.replacement:
-            return self._drawn(count)
-        return iter(_order(count, self.generator)[: self.num_samples].tolist())
-
-    def _drawn(self, count: int) -> Iterator[int]:
-        for begin in range(0, self.num_samples, 4096):  # num_samples may be without end
-            size = min(4096, self.num_samples - begin)
-            yield from randint(0, count, (size,), generator=self.generator).tolist()
-
-    def __len__(self) -> int:
-        return self.num_samples
-
-
-class SubsetRandomSampler(Sampler[int]):
+class SubsetRandomSampler(samplers.SubsetRandomSampler, Sampler[int]):
     """Yields some indices in random order."""
 
-    def __init__(self, indices: Any, generator: Any = None) -> None:
-        self.indices, self.generator = indices, generator
 
-    def __iter__(self) -> Iterator[int]:
-        return (self.indices[n] for n in _order(len(self.indices), self.generator))
-
-    def __len__(self) -> int:
-        return len(self.indices)
-
-
-class WeightedRandomSampler(Sampler[int]):
+class WeightedRandomSampler(samplers.WeightedRandomSampler, Sampler[int]):
     """Yields indices with weights."""
-
-    def __init__(
-        self, weights: Any, num_samples: int, replacement: bool = True, generator: Any = None
-    ) -> None:
-        from browsergpu.torch.tensors.creation import as_tensor
-
-        self.weights, self.num_samples = as_tensor(weights, "float32"), num_samples
-        self.replacement, self.generator = replacement, generator
-
-    def __iter__(self) -> Iterator[int]:
-        from browsergpu.torch.tensors.randoms import multinomial
-
-        found = multinomial(
-            self.weights, self.num_samples, self.replacement, generator=self.generator
-        )
-        return iter(found.tolist())
-
-    def __len__(self) -> int:
-        return self.num_samples
 
 
 class BatchSampler(samplers.BatchSampler, Sampler[list[int]]):

@@ -119,7 +119,7 @@ class Steps:
         return graph
 
     def values(self) -> list[np.ndarray]:
-        states = [x for state in self.optimizer.state for x in state.values()]
+        states = [x for state in self.optimizer.state.values() for x in state.values()]
         return [np.asarray(x.detach() if hasattr(x, "detach") else x)
                 for x in (*self.params, *states)]  # fmt: skip
 

@@ -48,7 +48,7 @@ class Training:
 
     def state(self) -> dict[str, np.ndarray]:
         own = {name: np.asarray(x) for name, x in self.model.state_dict().items()}
-        for n, state in enumerate(self.optimizer.state):
+        for n, state in enumerate(self.optimizer.state.values()):
             own |= {f"{n}.{name}": np.asarray(x) for name, x in state.items()}
         return own | {"lr": np.asarray(self.schedule.get_last_lr())}
 

@@ -28,7 +28,7 @@ def _leaf(bg: Any, value: Any) -> Any:
 
 
 def _state(optimizer: Any) -> list[np.ndarray]:
-    return [np.asarray(x) for state in optimizer.state for _, x in sorted(state.items())]
+    return [np.asarray(x) for state in optimizer.state.values() for _, x in sorted(state.items())]
 
 
 def _values(*shape: int, seed: int = 0) -> np.ndarray:

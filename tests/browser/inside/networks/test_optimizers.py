@@ -271,7 +271,7 @@ def test_averaged_parameters(bg: Any) -> None:
         optimizer.step()
         values.append(x.item())
         mean += (values[-1] - mean) / max(1, t - 3)
-        assert optimizer.state[0]["ax"].item() == pytest.approx(mean, rel=1e-5)
+        assert next(iter(optimizer.state.values()))["ax"].item() == pytest.approx(mean, rel=1e-5)
     assert values[-1] == pytest.approx(0.3, rel=1e-5)
     assert mean > values[-1]
 
@@ -325,7 +325,7 @@ def test_half_precision(bg: Any) -> None:
     (a * 1e-4).sum().backward()
     optimizer.step()
     assert a.dtype == np.float16
-    assert optimizer.state[0]["exp_avg_sq"].dtype == np.float32
+    assert next(iter(optimizer.state.values()))["exp_avg_sq"].dtype == np.float32
     np.testing.assert_allclose(a.detach().numpy(), 0.9, rtol=1e-3)
 
 
@@ -410,3 +410,19 @@ def test_clipping(bg: Any) -> None:
     assert bg.optim.clip_grad_norm_([c], 1.0).item() == 0
     with pytest.raises(ValueError, match="max_norm"):
         bg.optim.clip_grad_norm_([a], -1.0)
+
+
+def test_states_are_by_parameter(bg: Any) -> None:
+    a, b = (bg.nn.Parameter(bg.ones(2)) for _ in range(2))
+    optimizer = bg.optim.Adam([a, b], lr=0.1)
+    assert len(optimizer.state) == 0
+    assert optimizer.state[a] == {}
+    a.grad = bg.ones(2)
+    optimizer.step()
+    assert [one is a for one in optimizer.state] == [True]
+    assert optimizer.state[a]["step"] == 1
+    assert optimizer.state.get(b) is None
+    assert a in optimizer.state
+    assert "exp_avg" in repr(optimizer.state)
+    with pytest.raises(ValueError, match="param must be a parameter of the optimizer"):
+        optimizer.state[bg.ones(2)]

@@ -73,7 +73,7 @@ def test_an_optimizer_goes_on(bg: Any, copy: Any) -> None:
             _loss(bg, module).backward()
             one.step()
             rate.step()
-    assert own.state[0]["step"] == 4
+    assert next(iter(own.state.values()))["step"] == 4
     for found, expected in zip(made.parameters(), net.parameters(), strict=True):
         np.testing.assert_array_equal(found.detach().numpy(), expected.detach().numpy())
 

@@ -16,6 +16,7 @@ from browsergpu.torch import nn
 from browsergpu.torch.utils.data import (
     DataLoader,
     IterableDataset,
+    RandomSampler,
     TensorDataset,
     WeightedRandomSampler,
     random_split,
@@ -123,8 +124,15 @@ def test_loaders() -> None:
     assert [x.tolist() for x, _ in again] == [x.tolist() for x, _ in batches]
     parts = random_split(data, [0.7, 0.3], torch.Generator().manual_seed(0))
     assert [len(one) for one in parts] == [7, 3]
+    assert [len(x) for x, _ in DataLoader(parts[1], 2)] == [2, 1]
     sampler = WeightedRandomSampler([0.0, 1.0], 5)
     assert list(sampler) == [1] * 5
+    orders = list(RandomSampler(data, num_samples=25))
+    assert sorted(orders[:10]) == sorted(orders[10:20]) == list(range(10))
+    endless = iter(RandomSampler(data, replacement=True, num_samples=10**10))
+    assert 0 <= next(endless) < 10
+    with pytest.raises(TypeError, match="generator"):
+        random_split(data, [5, 5], np.random.default_rng(0))
 
     class Squares(IterableDataset):
         def __iter__(self):

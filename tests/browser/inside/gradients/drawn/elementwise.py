@@ -70,9 +70,7 @@ def _(draw: Draw, name: str) -> Call:
 @entry(ELEMENTWISE, "ceil", "floor", "round", "trunc")
 def _(draw: Draw, name: str) -> Call:
     x = on_grid(draw, shapes(draw), 0.125, draw(st.sampled_from(REAL)))
-    return Call(
-        [seen(draw, x)], lambda bg, v: getattr(bg, name)(v), lambda v: getattr(np, name)(v)
-    )
+    return Call([seen(draw, x)], lambda bg, v: getattr(bg, name)(v), lambda v: getattr(np, name)(v))
 
 
 @entry(ELEMENTWISE, *SPECIAL)

@@ -11,6 +11,7 @@ from browsergpu.autograd.custom import custom_vjp
 from browsergpu.core.errors import InvalidArgument, NotDifferentiable
 from browsergpu.core.showing import Shown
 from browsergpu.functions import creation
+from browsergpu.torch.autograd import functional
 from browsergpu.torch.tensors.devices import notice
 from browsergpu.torch.tensors.public import returning_tensors
 from browsergpu.torch.tensors.tensor import as_tensors
@@ -138,39 +139,6 @@ class Function(Shown):
 
         function.defvjp(run, backward)
         return as_tensors(function(*args), args)
-
-
-def _jacobian(func: Any, inputs: Any, create_graph: bool = False, **_: Any) -> Any:
-    """Return the Jacobian of a function, a tensor or a tuple of tensors."""
-    given = _several(inputs)
-    own = [x.detach().requires_grad_() for x in given]
-    value = func(*own)
-    rows = []
-    flat = value.reshape(-1)
-    for at in range(flat.shape[0]):
-        rows.append(grad(flat[at], own, retain_graph=True, create_graph=create_graph,
-                         materialize_grads=True))  # fmt: skip
-    from browsergpu.torch.tensors.shapes import stack
-
-    found = tuple([
-        stack([row[n] for row in rows]).reshape(*value.shape, *x.shape) for n, x in enumerate(own)
-    ])  # fmt: skip
-    return found if isinstance(inputs, list | tuple) else found[0]
-
-
-class functional(Shown):
-    """``torch.autograd.functional``."""
-
-    jacobian = staticmethod(_jacobian)
-
-    @staticmethod
-    def hessian(func: Any, inputs: Any, **_: Any) -> Any:
-        """Return the matrix of second derivatives of a function of one tensor."""
-
-        def gradient(x: Any) -> Any:
-            return grad(func(x), [x], create_graph=True)[0]
-
-        return _jacobian(gradient, inputs)
 
 
 Variable = returning_tensors(
