@@ -1,8 +1,11 @@
-"""Runs the calls of calls.txt over chunks of NumPy and of browsergpu, on a software GPU.
+"""Run the calls of calls.txt over chunks of NumPy and of browsergpu, on a software GPU.
 
-A program, as the tests' own process has no GPU. It writes a line of JSON for each call, with its
-outcome. ``right`` and ``host`` are right values, in browsergpu's chunks and in NumPy's. ``refused``
-is an error of browsergpu, ``dask`` one of Dask. Anything else is a fault.
+This is a program, because the tests' own process has no GPU. It writes one line of JSON per call,
+with the call's outcome:
+
+``right``: the values are right, in browsergpu chunks. ``host``: the values are right, in NumPy
+chunks. ``refused``: browsergpu raised an error. ``dask``: Dask raised an error. Anything else is a
+fault.
 """
 
 from __future__ import annotations
@@ -19,12 +22,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 TABLE = Path(__file__).with_name("calls.txt")
-#: What 64 bits are on the GPU.
+#: The dtypes that replace 64-bit dtypes on the GPU.
 DEMOTED = {"float64": "float32", "complex128": "complex64"}
 
 
 class Call(NamedTuple):
-    """A line of the table: ``expected`` is what is to come of it."""
+    """One line of the table; ``expected`` is the expected outcome."""
 
     section: str
     name: str
@@ -33,7 +36,7 @@ class Call(NamedTuple):
 
 
 def calls() -> Iterator[Call]:
-    """The lines of the table."""
+    """Yield the lines of the table."""
     section = name = ""
     for line in TABLE.read_text(encoding="utf-8").splitlines():
         if line.startswith("["):
@@ -49,9 +52,12 @@ def calls() -> Iterator[Call]:
 
 
 def data() -> dict[str, np.ndarray]:
-    """v, w, u: vectors, u between 0 and 1. m, l: matrices of 6 × 8; s and positive: square ones.
-    rows and whole: m in chunks of rows; tall: m.T in such. one: v in one chunk. gaps: m with NaN.
-    n: a vector of small integers; i, j: matrices of such, j above 0. b, c: bools. z: complex.
+    """Return the operands by name.
+
+    v, w, u: vectors; u is between 0 and 1. m, l: matrices of 6 × 8. s, positive: square matrices.
+    rows, whole: m in chunks of rows. tall: m.T in chunks of rows. one: v in one chunk. gaps: m with
+    NaN. n: a vector of small integers. i, j: matrices of small integers; j is above 0. b, c: bools.
+    z: complex.
     """
     draw = np.random.default_rng(5)
 
@@ -71,21 +77,21 @@ def data() -> dict[str, np.ndarray]:
     }  # fmt: skip
 
 
-#: How the arrays are cut into several chunks, where it is not as the others.
+#: Chunk sizes of the arrays that do not use the default.
 CHUNKS: dict[str, Any] = {
     "tall": (4, 6), "rows": (2, 8), "whole": (2, 8), "s": (3, 3), "positive": (3, 3), "one": -1,
 }  # fmt: skip
 
 
 def put(x: Any, key: Any, value: Any) -> Any:
-    """A copy with something assigned."""
+    """Return a copy with a value assigned."""
     made = x.copy()
     made[key] = value
     return made
 
 
 def stored(store: Any, x: Any) -> Any:
-    """What a function stores in an array of NumPy's."""
+    """Return the array that a function stored in a NumPy array."""
     import dask.array as da
 
     target = np.zeros(x.shape, x.dtype)
@@ -94,7 +100,7 @@ def stored(store: Any, x: Any) -> Any:
 
 
 def through_npy_files(x: Any) -> Any:
-    """An array that was written to files and read again."""
+    """Write an array to files and read it again."""
     import dask.array as da
 
     with tempfile.TemporaryDirectory() as folder:
@@ -103,7 +109,7 @@ def through_npy_files(x: Any) -> Any:
 
 
 def evaluated(call: Call, arrays: dict[str, np.ndarray], several: bool, backend: str) -> Any:
-    """The lazy result of a call, and the chunks of its computed values."""
+    """Return the lazy result of a call, and the chunks of its computed values."""
     import dask
     import dask.array as da
 
@@ -133,7 +139,7 @@ def evaluated(call: Call, arrays: dict[str, np.ndarray], several: bool, backend:
 
 
 def difference(got: Any, expected: Any) -> str:
-    """How a value differs from NumPy's; "" where it does not."""
+    """Describe how a value differs from NumPy's; "" if it does not."""
     found, known = np.asarray(got), np.asarray(expected)
     if found.shape != known.shape:
         return f"shape {found.shape} instead of {known.shape}"
@@ -141,14 +147,14 @@ def difference(got: Any, expected: Any) -> str:
         known.dtype.name, known.dtype.name
     ):
         return f"{found.dtype} instead of {known.dtype}"
-    # Sums in another order, of at most 48 numbers, in float32.
+    # Up to 48 float32 numbers are summed in another order.
     if not np.allclose(found, known, rtol=2e-4, atol=2e-5, equal_nan=True):
         return f"{found.tolist()} instead of {known.tolist()}"
     return ""
 
 
 def outcome(call: Call, arrays: dict[str, np.ndarray], several: bool) -> str:
-    """What comes of a call over browsergpu's chunks."""
+    """Return the outcome of a call over browsergpu chunks."""
     import browsergpu as bg
 
     _, expected = evaluated(call, arrays, several, "numpy")
@@ -175,7 +181,7 @@ def outcome(call: Call, arrays: dict[str, np.ndarray], several: bool) -> str:
 
 
 def main() -> None:
-    """A line for each call and way of cutting."""
+    """Print a line for each call, in one chunk and in several."""
     import dask
 
     import browsergpu as bg

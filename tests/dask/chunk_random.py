@@ -1,6 +1,7 @@
-"""Draws by each method of ``dask.array.random`` with ``array.backend`` set to browsergpu.
+"""Draw with each method of ``dask.array.random``, with ``array.backend`` set to browsergpu.
 
-A program like ``chunk_calls.py``: a line of JSON for each class and method, with its outcome.
+A program like ``chunk_calls.py``: it writes a line of JSON for each class and method, with the
+outcome.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-#: What is drawn on the GPU: its arguments, the mean and the standard deviation.
+#: Methods that draw on the GPU: arguments, mean and standard deviation.
 DRAWN: dict[str, tuple[tuple[Any, ...], float, float]] = {
     "beta": ((2, 3), 0.4, 0.2),
     "binomial": ((10, 0.5), 5, 1.5811),
@@ -52,7 +53,7 @@ DRAWN: dict[str, tuple[tuple[Any, ...], float, float]] = {
     "wald": ((1, 4), 1, 0.5),
     "weibull": ((2,), 0.8862, 0.4633),
 }
-#: What has no mean, or gives vectors: its arguments, and whether numbers may be its own.
+#: Methods without a mean, or that draw vectors: arguments, and a check of the drawn numbers.
 CHECKED: dict[str, tuple[tuple[Any, ...], Callable[[np.ndarray], Any]]] = {
     "multinomial": ((5, [0.2, 0.8]), lambda x: x.shape == (N, 2) and (x.sum(1) == 5).all()),
     "multivariate_hypergeometric": (
@@ -65,12 +66,12 @@ N = 4000
 
 
 def in_chunks(name: str) -> dict[str, int]:
-    """What says how the numbers are cut into chunks; Dask's tomaxint takes nothing."""
+    """Return the ``chunks`` argument; Dask's tomaxint takes none."""
     return {} if name == "tomaxint" else {"chunks": N // 4}
 
 
 def problem(made: Any, name: str) -> str:
-    """What is wrong with what a method draws; "" where nothing is."""
+    """Describe an error in the numbers that a method draws; "" if there is none."""
     import browsergpu as bg
 
     arguments, mean, deviation = DRAWN[name]
@@ -84,7 +85,7 @@ def problem(made: Any, name: str) -> str:
         return "other numbers from the same seed"
     if in_chunks(name) and np.array_equal(drawn[: N // 4], drawn[N // 4 : N // 2]):
         return "the same numbers in two chunks"
-    # Five standard errors; the seed is fixed, so that this is decided once.
+    # Five standard errors. The seed is fixed, so the test always gives the same result.
     if abs(drawn.mean() - mean) > 5 * deviation / np.sqrt(N):
         return f"mean {drawn.mean()} instead of {mean}"
     if abs(drawn.std() - deviation) > 0.1 * deviation:
@@ -93,7 +94,7 @@ def problem(made: Any, name: str) -> str:
 
 
 def permuted(generator: Any) -> str:
-    """What is wrong with a permutation."""
+    """Describe an error in a permutation; "" if there is none."""
     import dask.array as da
 
     found = generator.permutation(da.arange(12, chunks=5)).compute()
@@ -101,7 +102,7 @@ def permuted(generator: Any) -> str:
 
 
 def outcome(made: Any, name: str) -> str:
-    """What comes of a method."""
+    """Return the outcome of a method."""
     import browsergpu as bg
 
     try:
@@ -123,7 +124,7 @@ def outcome(made: Any, name: str) -> str:
 
 
 def main() -> None:
-    """A line for each class and method."""
+    """Print a line for each class and method."""
     import dask
     import dask.array as da
 

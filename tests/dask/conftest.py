@@ -1,4 +1,4 @@
-"""A cluster of two processes on a software GPU. The client, the tests' process, has no GPU."""
+"""A cluster of two processes on a software GPU. The tests' process, the client, has no GPU."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ sys.path.append(str(TREE / "bench"))
 
 @pytest.fixture(scope="session")
 def environment() -> dict[str, str]:
-    """What a worker process finds around it: a software GPU."""
+    """The environment variables of a worker process: they select a software GPU."""
     path = os.pathsep.join(map(str, (TREE / "py", TREE / "bench", Path(__file__).parent)))
     return software_gpu("wgpu") | {"PYTHONPATH": path}
 
@@ -29,10 +29,10 @@ def environment() -> dict[str, str]:
 def cluster(
     environment: dict[str, str], tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[LocalCluster]:
-    """Two workers, which share the GPU."""
+    """Two workers that share the GPU."""
     patient = {
         "distributed.comm.timeouts.connect": "120s",
-        # So long after a worker's death, Dask gives it up if it is just restarting once more.
+        # Dask forgets a worker after this time, although the worker may still be restarting.
         "distributed.deploy.lost-worker-timeout": "1h",
     }
     with (
@@ -51,7 +51,7 @@ def cluster(
 
 @pytest.fixture
 def client(cluster: LocalCluster) -> Iterator[Client]:
-    """A client of both workers."""
+    """A client of the cluster."""
     with Client(cluster) as made:
         made.wait_for_workers(2, timeout=300)
         yield made

@@ -1,4 +1,4 @@
-"""The programs of bench/dask_scale.py with small sizes, also while a worker dies."""
+"""The programs of bench/dask_scale.py with small sizes, with and without a worker that dies."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SIZES = [
     "--gigabytes=0.0004", "--reduced-chunk=10000", "--split-every=4", "--exchange-size=300",
     "--sort-chunk=5000", "--sort-chunks=12", "--tasks=100",
 ]  # fmt: skip
-RECOVERABLE = sorted(set(PROGRAMS) - {"transfer"})  # which pins its tasks to two workers
+RECOVERABLE = sorted(set(PROGRAMS) - {"transfer"})  # transfer pins its tasks to two workers
 
 
 class Killer(SchedulerPlugin):

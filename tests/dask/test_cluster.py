@@ -47,7 +47,7 @@ def y() -> da.Array:
 
 
 def check(got: da.Array, expected: Any, rtol: float = 1e-4) -> None:
-    """The values, and that the workers' chunks were arrays on a GPU, as the meta has it."""
+    """Assert the values, and that the workers' chunks and the meta are browsergpu arrays."""
     assert isinstance(got._meta, bg.Array)
     kinds = got.map_blocks(is_on_a_gpu, dtype=bool, meta=np.empty((0,) * got.ndim, bool))
     values, kinds = dask.compute(got.to_backend("numpy"), kinds)
@@ -114,7 +114,7 @@ def test_products(x: da.Array, y: da.Array) -> None:
 
 def test_masks(x: da.Array) -> None:
     masked = x[x > 1].to_backend("numpy").compute()
-    assert sorted(masked.tolist()) == sorted(X[X > 1].tolist())  # Dask takes chunk by chunk
+    assert sorted(masked.tolist()) == sorted(X[X > 1].tolist())  # Dask orders by chunk
     changed, expected = x.copy(), X.copy()
     changed[changed < 0] = 0
     changed[3:5] = 7
@@ -149,7 +149,7 @@ def test_percentiles_and_histograms() -> None:
     flat = on_gpus(X.reshape(-1), 600)
     found = da.percentile(flat, [10, 50, 90], internal_method="dask").compute()
     numpys = da.percentile(da.from_array(X.reshape(-1), chunks=600), [10, 50, 90])
-    with dask.config.set(scheduler="synchronous"):  # Dask merges chunks' percentiles, and is near
+    with dask.config.set(scheduler="synchronous"):  # Dask's result is approximate
         np.testing.assert_allclose(np.asarray(found), numpys.compute(), rtol=1e-4)
     counts, _ = da.histogram(flat, bins=5, range=(-3, 3))
     assert np.asarray(counts.compute()).tolist() == np.histogram(X, 5, (-3, 3))[0].tolist()
@@ -211,7 +211,7 @@ def test_a_chunk_that_is_too_large(client: Client, x: da.Array) -> None:
         whole = da.ones((1 << 30,), chunks=-1)
     with pytest.raises(OutOfMemory, match="were requested"):
         whole.to_backend("numpy").compute()
-    # Dask's, of what no task needed: while it sends the chunk, or while it spills it.
+    # Dask's own error for a result of no task, raised when it sends or spills the chunk.
     with pytest.raises(TypeError, match=r"OutOfMemory|Failed to pickle"):
         whole.compute()
     check(kept, X * 3)
@@ -265,7 +265,7 @@ def test_views_in_a_list_count_as_their_own_elements(client: Client) -> None:
 
 
 def test_spilling(environment: dict[str, str], tmp_path: Path) -> None:
-    """Chunks of more bytes than a worker may hold go to the host's files, and come back."""
+    """Chunks beyond a worker's memory limit spill to files on the host, and are read again."""
     only_the_target = {
         f"distributed.worker.memory.{name}": False for name in ("pause", "spill", "terminate")
     }

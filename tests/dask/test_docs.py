@@ -1,4 +1,4 @@
-"""The programs of docs/scale.md and of the Dask tutorial, on a software GPU."""
+"""The programs of docs/scale.md and of the Dask tutorial run on a software GPU."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def output(page: str, environment: dict[str, str], folder: Path) -> str:
-    """What the blocks of Python of a page print, run as one script."""
+    """Run the Python blocks of a page as one script and return what they print."""
     text = (ROOT / "docs" / page).read_text(encoding="utf-8")
     script = folder / "program.py"
     blocks = re.findall(r"```python\n(.*?)```", text, re.DOTALL)

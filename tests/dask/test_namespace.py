@@ -22,7 +22,7 @@ pytestmark = pytest.mark.all
 
 Outcomes = dict[tuple[str, str], dict[str, list[str]]]
 
-#: Names that are not called over chunks, and why.
+#: Names that are not called over chunks, with the reason.
 LEFT_OUT = {
     "functions": {
         "no function of arrays": {
@@ -68,7 +68,7 @@ LEFT_OUT = {
 
 @pytest.fixture(scope="module")
 def outcomes(environment: dict[str, str]) -> Outcomes:
-    """What came of each call, by the section and the name that it is for."""
+    """The outcome of each call, by section and name."""
     done = subprocess.run(
         [sys.executable, str(Path(__file__).with_name("chunk_calls.py"))],
         env=os.environ | environment, capture_output=True, text=True, timeout=450,
@@ -97,7 +97,7 @@ def test_a_name_is_right_or_refused(outcomes: Outcomes, section: str, name: str)
 
 
 def public(owner: Any, *, operators: bool = False) -> set[str]:
-    """The public names of a module or a class that can be called, or are attributes of a class."""
+    """Return the public callables of a module or class, and a class's attributes."""
     names = {name for name in dir(owner) if not name.startswith("_")}
     if operators:
         own = set(vars(owner)) - set(vars(object)) | {"__eq__", "__ne__", "__lt__", "__le__"}

@@ -1,4 +1,4 @@
-"""Dask's schedulers in one process, together with the user's own arrays, on a software GPU."""
+"""Dask's schedulers within one process that also holds the user's own arrays, on a software GPU."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``dask.array.random`` on GPUs: each method draws there."""
+"""Each method of ``dask.array.random`` draws on the GPU."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ METHODS = [
 
 @pytest.fixture(scope="module")
 def outcomes(environment: dict[str, str]) -> dict[tuple[str, str], str]:
-    """What came of each method."""
+    """The outcome of each method."""
     done = subprocess.run(
         [sys.executable, str(Path(__file__).with_name("chunk_random.py"))],
         env=os.environ | environment, capture_output=True, text=True, timeout=450,

@@ -1,6 +1,8 @@
-"""Writes a notebook's page as `marimo export html-wasm --mode run` does: export.py NOTEBOOK FOLDER
+"""Write a notebook's page as `marimo export html-wasm --mode run` does.
 
-The command itself has uv fetch ruff first, to look for modules beside the notebook; the tests'
+Usage: export.py NOTEBOOK FOLDER
+
+The marimo command makes uv download ruff to look for modules beside the notebook. The tests'
 notebook has none.
 """
 

@@ -1,7 +1,7 @@
-"""Runs array-api-tests inside Pyodide. Written into the page by tests/standard/run.py.
+"""Run array-api-tests inside Pyodide. tests/standard/run.py writes this module into the page.
 
-The suite's special cases ask for float64 by name, also where it is told to skip that: it stands for
-float32, and complex128 for complex64.
+The suite's special cases use float64 by name even when told to skip it, so float64 is an alias of
+float32 here, and complex128 of complex64.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import browsergpu
 
 
 def run(folder: str, arguments: list[str], environment: dict[str, str]) -> dict[str, Any]:
-    """Run pytest in the suite's folder; return its exit code and terminal output."""
+    """Run pytest in the suite's folder and return its exit code and terminal output."""
     os.environ.update(environment)
     browsergpu.float64, browsergpu.complex128 = browsergpu.float32, browsergpu.complex64
     os.chdir(folder)

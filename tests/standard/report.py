@@ -1,4 +1,4 @@
-"""The report of a run of the suite: for the terminal, and as docs/array-api.md."""
+"""The report of a run of the suite, for the terminal and as docs/array-api.md."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ NUMPY = "NumPy passes 1,331 of 1,384 in the same page (commit 55fcc60, 3 example
 
 
 def known_reasons(path: Path) -> dict[str, str]:
-    """Why tests fail that are known to: test name (or its beginning, before ``[``) to reason."""
+    """Reasons of known failures, by test name or by its beginning before ``[``."""
     reasons: dict[str, str] = tomllib.loads(path.read_text(encoding="utf-8"))["reasons"]
     return reasons
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """The tests of a run by how they ended, with reasons."""
+    """The tests of a run by outcome, with reasons."""
 
     counts: Mapping[str, int]
     failed: Mapping[str, str]
@@ -29,7 +29,7 @@ class Outcome:
 
     @classmethod
     def of(cls, reports: Iterable[dict[str, Any]], reasons: Mapping[str, str]) -> Outcome:
-        """Sort reports; a test that failed before one of its reports passed counts as failed."""
+        """Sort reports by outcome. A test fails if any of its reports failed."""
         counts: Counter[str] = Counter()
         failed: dict[str, str] = {}
         skipped: dict[str, str] = {}
@@ -47,13 +47,13 @@ class Outcome:
         return cls(counts, failed, skipped, tuple(unexplained))
 
     def text(self, minutes: float) -> str:
-        """A few lines for the terminal."""
+        """Return a short summary for the terminal."""
         lines = [", ".join(f"{count} {how}" for how, count in self.counts.items())]
         lines += [f"without a known reason: {name}" for name in self.unexplained]
         return "\n".join([*lines, f"{minutes:.1f} minutes"])
 
     def page(self, version: str, examples: int, device: str) -> str:
-        """docs/array-api.md, of a run on a device of that name."""
+        """Return the text of docs/array-api.md for a run on the named device."""
         total = sum(self.counts.values())
         lines = [
             "# The Array API standard",

@@ -1,13 +1,13 @@
-"""Runs the public test suite of the Array API standard on browsergpu's arrays, in the page.
+"""Run the public test suite of the Array API standard on browsergpu's arrays, in the page.
 
     .cache/venv/bin/python tests/standard/run.py                    # fetches the suite with git
     .cache/venv/bin/python tests/standard/run.py --suite CHECKOUT   # data-apis/array-api-tests
-    … --only array_api_tests/test_fft.py                            # what to give its pytest
+    … --only array_api_tests/test_fft.py                            # arguments of the suite's pytest
 
 A whole run writes docs/array-api.md: the counts, and every test that failed or was skipped. Exits
-with 1 where a test failed that tests/standard/known.toml gives no reason for.
+with 1 if a test fails that is not in tests/standard/known.toml.
 
-Needs what tests/run.py makes: run it with .cache/venv/bin/python, after tests/run.py.
+Run tests/run.py first: it prepares .cache/venv.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from runner.wheels import ensure_wheels  # noqa: E402
 CACHE = ROOT / ".cache"
 WHEELS = CACHE / "standard-wheels"
 FOLDER = "/standard"
-# These names exist and mean 32 bits; dtypes() does not list them (design.md).
+# These names exist and mean 32-bit dtypes; dtypes() does not list them (design.md).
 SKIPPED_DTYPES = "float64,complex128"
 _RUN = """
 import json, sys
@@ -71,7 +71,7 @@ def main() -> int:
 def run(
     files: dict[str, str], arguments: list[str], seconds: float
 ) -> tuple[list[dict[str, Any]], str]:
-    """Run the suite's pytest in one page; give the report of each test, and the device's name."""
+    """Run the suite's pytest in one page. Return each test's report and the device's name."""
     lab = Lab({"/standard-wheels/": WHEELS})
     reports: list[dict[str, Any]] = []
 

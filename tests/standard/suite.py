@@ -12,11 +12,11 @@ VERSION = "2025.12"
 
 
 class SuiteMissing(Exception):
-    """The suite is not where it was said to be, or could not be fetched."""
+    """The suite is missing from the given folder, or could not be fetched."""
 
 
 def ensure_suite(folder: Path) -> Path:
-    """The suite at TAG with its submodule, cloned into the folder unless it is there."""
+    """Return the suite at TAG with its submodule; clone it into the folder if it is missing."""
     if not folder.exists():
         part = folder.with_name(f"{folder.name}.part")
         clone = ["git", "clone", "--quiet", "--depth=1", f"--branch={TAG}"]
@@ -30,7 +30,7 @@ def ensure_suite(folder: Path) -> Path:
 
 
 def files(suite: Path) -> dict[str, str]:
-    """What the page needs of the suite: relative paths and their text."""
+    """Return the suite's files that the page needs: relative paths and text."""
     stubs = f"array-api/src/array_api_stubs/_{VERSION.replace('.', '_')}"
     specification = f"array-api/spec/{VERSION}/API_specification"
     for needed in ("conftest.py", "array_api_tests/stubs.py", stubs, specification):

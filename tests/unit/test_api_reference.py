@@ -1,4 +1,4 @@
-"""tools/docsite: one command builds the site, and the API reference has every public name."""
+"""tools/docsite: one command builds the site, and the API reference lists every public name."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ import pytest
 import browsergpu
 from browsergpu import errors
 
-pytestmark = pytest.mark.all  # the site takes 12 s to build
+pytestmark = pytest.mark.all  # building the site takes 12 s
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of the site."""
+    """The folder of the built site."""
     target = tmp_path_factory.mktemp("site")
     done = subprocess.run(
         [sys.executable, str(REPOSITORY / "tools" / "docsite"), "--out", str(target)],
-        # pip finds nothing, so a build that needed the network would fail.
+        # pip finds nothing, so a build that needs the network would fail.
         env={**os.environ, "PIP_NO_INDEX": "1"},
         capture_output=True,
         text=True,
@@ -52,7 +52,7 @@ def anchors(reference: str) -> frozenset[str]:
 
 
 def own_methods(cls: type) -> Iterator[str]:
-    """The names of a class's members that it, or a private base in the package, defines."""
+    """Return a class's members that the class, or a private base in the package, defines."""
     for base in cls.__mro__:
         is_public = getattr(browsergpu, base.__name__, None) is base and base is not cls
         if base.__module__.partition(".")[0] == "browsergpu" and not is_public:
@@ -75,7 +75,7 @@ NAMES = [name for name in browsergpu.__all__ if f"browsergpu.{name}" not in NAME
 def test_a_public_name_is_there_with_its_methods(name: str, anchors: frozenset[str]) -> None:
     found = getattr(browsergpu, name)
     wanted = {f"browsergpu.{name}"}
-    if isinstance(found, type) and found.__name__ == name:  # else its page is another name's
+    if isinstance(found, type) and found.__name__ == name:  # otherwise the page is another name's
         wanted |= {f"browsergpu.{name}.{method}" for method in own_methods(found)}
     assert wanted <= anchors, wanted - anchors
 

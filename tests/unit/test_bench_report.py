@@ -1,4 +1,4 @@
-"""The rows of the benchmark, and its report from the lines that pages post."""
+"""The rows of the benchmark, and the report made from the lines that pages post."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ SORT = "arrays: sort 16 Mi"
 
 
 def read(tmp_path: Path, *lines: dict[str, Any]) -> report.Report:
-    """The report of some lines."""
+    """Return the report of the given lines."""
     path = tmp_path / "lines.jsonl"
     path.write_text("\n".join(json.dumps(line) for line in (ABOUT, *lines)), "utf-8")
     return report.read([path], "big")
@@ -74,7 +74,7 @@ def test_a_program_of_arrays_gives_its_reference_values(row: rows.Row) -> None:
     told = row.as_json()
     data = {name: x.copy() for name, x in row.inputs.items()}
     arrays, options = programs.prepared(row.op, data, row.options, row.out)
-    with np.errstate(over="ignore", invalid="ignore"):  # Mandelbrot's points leave
+    with np.errstate(over="ignore", invalid="ignore"):  # Mandelbrot's points diverge
         found = programs.PROGRAMS[row.op](np, **arrays, **options)
     results = found if isinstance(found, (list, tuple)) else [found]
     got = programs.entries(row.op, results, arrays, told["check"]["at"])
@@ -120,7 +120,7 @@ def test_of_times_the_shorter_is_the_better(tmp_path: Path) -> None:
         line("ours", FUSED, 1.0, parts_ms=1.5),
     )
     chain = result(told, CHAIN)
-    assert chain.reached["ours"] == pytest.approx(5.0)  # µs each
+    assert chain.reached["ours"] == pytest.approx(5.0)  # µs per step
     assert chain.speed(chain.reached["ours"]) == pytest.approx(2.0)
     fused = result(told, FUSED)
     assert fused.speed(fused.reached["ours"]) == pytest.approx(1.5)
@@ -213,7 +213,7 @@ def test_the_readmes_rows_are_those_of_the_page_of_performance() -> None:
         for name in ("README.md", "docs/performance.md")
     )
     rows = [row for row in readme if row.startswith("|")]
-    assert len(rows) == 8  # with the head
+    assert len(rows) == 8  # including the header
     assert set(rows) <= set(page)
     about = next(row for row in readme if row.startswith("On an "))
     assert any(row.startswith(about.removesuffix(":")) for row in page)

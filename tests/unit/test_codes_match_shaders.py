@@ -1,4 +1,4 @@
-"""The codes of functions and types are equal in Python and in the WGSL."""
+"""The codes of functions and types are equal in Python and in WGSL."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.fast
 ACTIVATIONS = {name or "none": code for name, code in products.ACTIVATIONS.items()}
 MASKS = {name or "none": code for name, code in attention_facts.MASK_CODES.items()}
 
-#: File and constant, or field of the parameters → the codes that it can have.
+#: File and constant (or field of the parameters) → the codes that it can have.
 CODES: Mapping[tuple[str, str], Codes] = {
     ("philox.wgsl", "OP"): philox.UNIFORM_CODES,
     ("normal.wgsl", "OP"): philox.NORMAL_CODES,
@@ -63,7 +63,7 @@ _TOLD = re.compile(r"\b(\d+) (\w+)")
 
 
 def switches(file: str) -> Iterator[tuple[str, list[list[str]]]]:
-    """What a file switches on, and the labels of each case."""
+    """Yield the selector of each switch in a file, and the labels of each case."""
     for selector, body in _SWITCH.findall(shaders.load(file)):
         yield selector, [labels.split(", ") for labels in _LABELS.findall(body)]
 
@@ -72,12 +72,12 @@ SWITCHES = [
     (file, selector, cases)
     for file in sorted({kernel.shader for kernel in KERNELS.values()})
     for selector, cases in switches(file)
-    if selector != "RANK"  # a number, for which any larger one will do
+    if selector != "RANK"  # a number: the default case takes any larger one
 ]
 
 
 def told(file: str, name: str) -> dict[str, int] | None:
-    """The names and codes in the comment of a constant or field, before it or behind."""
+    """Return the names and codes in the comment before or after a constant or field."""
     found = re.search(
         r"((?:^ *//[^\n]*\n)*)^ *(?:override +\w+[^\n]*\n *)*(?:override |let )?"
         rf"{name}: u32([^\n]*)",
@@ -97,7 +97,7 @@ def test_every_code_has_a_case_and_every_case_a_code(file: str, selector: str) -
     of_all = [cases for f, s, cases in SWITCHES if (f, s) == (file, selector)]
     labels = [label for cases in of_all for labels in cases for label in labels]
     assert {label for label in labels if label != "default"} == {f"{code}u" for code in codes}
-    # A default of its own would hide that a case is missing.
+    # A default of its own would hide a missing case.
     assert any(["default"] not in cases for cases in of_all)
 
 

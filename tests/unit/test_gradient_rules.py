@@ -20,7 +20,7 @@ _ROW = re.compile(r"^\| `([\w.]+)` \| ([^|]+?) \|", re.MULTILINE)
 
 
 def public() -> dict[str, tuple[str, ...]]:
-    """What public functions have rules of, by the first name that they have."""
+    """Return the gradient rules of public functions, by the function's first name."""
     found: dict[str, tuple[str, ...]] = {}
     seen = set()
     for before in ("", "linalg", "fft", "nn", "image", "special"):

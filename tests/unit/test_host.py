@@ -1,4 +1,4 @@
-"""The package without a browser and without a GPU engine: it imports, and errors say why."""
+"""Without a browser and without a GPU engine, the package imports, and errors say why."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_init() -> None:
 
 
 def run(coroutine: Coroutine[Any, Any, Any]) -> Any:
-    """Run a coroutine in a thread of its own: Playwright's event loop may live in this one."""
+    """Run a coroutine in its own thread, as Playwright's event loop may run in this one."""
     with ThreadPoolExecutor(1) as pool:
         return pool.submit(asyncio.run, coroutine).result(600)
 
@@ -90,6 +90,6 @@ def test_public_names() -> None:
     for name in browsergpu.__all__:
         found = getattr(browsergpu, name)
         if name == "newaxis":
-            assert found is None  # as in NumPy
+            assert found is None  # None in NumPy too
         else:
             assert found.__doc__, f"{name} has no docstring"

@@ -15,11 +15,11 @@ pytestmark = pytest.mark.fast
 
 PACKAGE = Path(__file__).resolve().parents[2] / "py" / "browsergpu"
 
-#: The names of other libraries. They import the public names too, and nothing imports them.
+#: Interfaces of other libraries. They import the public names too, and nothing imports them.
 FACES = ("torch", "jax")
 
-#: From the ground up: a room imports from itself and from what stands before it. What lies in no
-#: room (the public names) imports from all of them, and nothing imports it.
+#: Packages in order: a package imports only itself and those before it. Modules outside these
+#: packages (the public names) import from all of them, and no package imports those modules.
 ROOMS = (
     "core",
     "gpu",
@@ -39,12 +39,12 @@ ROOMS = (
     *FACES,
 )
 
-#: What has the browser's modules, and what drives GPUs outside of one; only `gpu` itself may import
-#: them.
+#: The modules that use the browser's modules, and those that drive GPUs outside of a browser. Only
+#: `gpu` may import them.
 THE_PAGE, THE_MACHINE = "gpu.browser", "gpu.native"
 BROWSER = {"js", "pyodide", "pyodide_js", "micropip"}
 THIRD_PARTY = {"numpy"}
-#: What `dask` alone may import, which nothing imports: `import browsergpu` brings none of it.
+#: Libraries that only `dask` may import. `import browsergpu` does not load them.
 OF_DASK = {"dask", "distributed", "click"}
 
 
@@ -57,7 +57,7 @@ MODULES = {module_name(path): path for path in sorted(PACKAGE.rglob("*.py"))}
 
 
 def imports(path: Path) -> Iterator[str]:
-    """The dotted names that a file imports anywhere, also inside functions."""
+    """Yield the dotted names that a file imports, also inside functions."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
@@ -72,7 +72,7 @@ def imports(path: Path) -> Iterator[str]:
 
 
 def own(path: Path) -> Iterator[str]:
-    """The package's modules that a file imports."""
+    """Yield the package's modules that a file imports."""
     for name in imports(path):
         if name == "browsergpu" or name.startswith("browsergpu."):
             yield name.removeprefix("browsergpu").removeprefix(".")
@@ -109,7 +109,7 @@ def test_no_imports_in_a_circle() -> None:
             del after[module]
 
 
-#: The families of kernels, from the ground up; what picks among them lies beside the folders.
+#: The kernel families in order. The modules that select kernels are beside the folders.
 KERNELS = (
     "base", "text", "elements", "c_text", "fused", "fourier", "linalg", "matmul", "convolution",
     "ordering", "reductions", "networks", "quantized", "",
@@ -149,7 +149,7 @@ def test_nothing_imports_dask_but_itself() -> None:
         assert room(module) == "dask" or "dask" not in set(map(room, own(path)))
 
 
-#: What packages call in those above them, and who registers it.
+#: Functions that packages call in packages above them, and the module that registers each.
 REGISTERED = {
     ("namespace", ""),
     ("numpy_protocols", "compat.numpy.protocols"),
@@ -158,12 +158,12 @@ REGISTERED = {
     ("variable_operators", "autograd.operators"),
     ("device_array_operations", "api.executor"),
 }
-#: Who gives a class of a package below its methods.
+#: Modules that register methods of a class in a lower package.
 GIVES_METHODS = {"autograd.operators"}
 
 
 def calls(path: Path, name: str) -> Iterator[ast.Call]:
-    """The calls of a function, also by a name with an underscore before it."""
+    """Yield the calls of a function, also with a leading underscore in its name."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Call):
             called = node.func
@@ -187,7 +187,7 @@ def test_upward_calls_are_registered_as_listed() -> None:
 
 @pytest.mark.parametrize("module", MODULES)
 def test_nothing_else_reaches_upwards(module: str) -> None:
-    """By a module's name as text, or by attributes that it sets on what it imports."""
+    """Neither through a module name as text, nor through attributes set on an import."""
     tree = ast.parse(MODULES[module].read_text(encoding="utf-8"))
     texts = {node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)}
     if room(module) in ROOMS:
@@ -210,7 +210,7 @@ def test_nothing_else_reaches_upwards(module: str) -> None:
                     assert target.value.id not in imported, f"{module}: {ast.unparse(node)}"
 
 
-#: What a folder has at most, so that a reader sees what is in it.
+#: The maximum number of files in a folder.
 MOST_FILES = 20
 
 

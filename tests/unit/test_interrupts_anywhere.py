@@ -1,6 +1,6 @@
 """Outside a browser, an interrupt at any point is neither lost nor harmful.
 
-:mod:`tests.unit.test_native_interrupts` sends signals at random times instead.
+:mod:`tests.unit.test_native_interrupts` sends signals at random times.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ pytestmark = [
 
 
 def say(engine: str, program: str, argument: str) -> str:
-    """What a program printed."""
+    """Return what a program prints."""
     folders = os.pathsep.join([str(ROOT / "py"), str(ROOT / "tests" / "unit")])
     done = subprocess.run(
         [sys.executable, "-W", "ignore:coroutine:RuntimeWarning", "-m", program, argument],
@@ -36,12 +36,12 @@ def say(engine: str, program: str, argument: str) -> str:
 @pytest.mark.parametrize("engine", ["wgpu", pytest.param("dawn", marks=pytest.mark.all)])
 @pytest.mark.parametrize("place", ["script", "loop"])
 def test_work_is_interrupted_at_every_point(engine: str, place: str) -> None:
-    """Each raises KeyboardInterrupt where the program is; what it computes afterwards is right."""
+    """Each interrupt raises KeyboardInterrupt in the program; later results are right."""
     assert say(engine, "interrupts.working", place) == "done\n"
 
 
 @pytest.mark.all
 @pytest.mark.parametrize("engine", ["wgpu", "dawn"])
 def test_opening_is_interrupted_at_many_points(engine: str) -> None:
-    """The GPU can be opened afterwards, and computes."""
+    """The GPU can still be opened afterwards, and computes."""
     assert say(engine, "interrupts.opening", "20") == "done\n"

@@ -41,11 +41,11 @@ RESULTS: dict[str, tuple[Callable[[], Any], tuple[int, ...], str]] = {
 @pytest.mark.parametrize("name", RESULTS)
 def test_what_an_operation_would_give(name: str) -> None:
     made, shape, dtype = RESULTS[name]
-    before = open_devices()  # other tests of this process may have some
+    before = open_devices()  # other tests of this process may hold some
     found = made()
     assert isinstance(found, bg.Array)
     assert (found.shape, found.dtype) == (shape, np.dtype(dtype))
-    bg.eval(found)  # costs nothing
+    bg.eval(found)  # allocates nothing
     assert set(open_devices()) == set(before)
 
 

@@ -1,8 +1,8 @@
 """Every shader compiles under naga, the compiler of Firefox and of wgpu, in every configuration.
 
-wgpu-native (PyPI: wgpu) makes each pipeline as a browser does, with its override constants, on a
-Vulkan driver in software: Debian's lavapipe, or the SwiftShader that lies beside Chromium, which
-takes minutes. tests/browser/inside/test_shaders.py says the same of Tint, Chrome's compiler.
+wgpu-native (PyPI: wgpu) creates each pipeline as a browser does, with its override constants. It
+needs a software Vulkan driver: Debian's lavapipe, or Chromium's SwiftShader, which takes minutes.
+tests/browser/inside/test_shaders.py tests Tint, Chrome's compiler.
 """
 
 from __future__ import annotations
@@ -40,42 +40,44 @@ from browsergpu.kernels.text import shaders
 
 pytestmark = pytest.mark.all
 
-#: Files of subgroup matrices, an experiment of Chrome's that only Tint knows.
+#: Files with subgroup matrices, an experimental extension that only Tint supports.
 TINT_ONLY = {
     "attention_matrix.wgsl",
     "gemm_f16_matrix.wgsl",
 }
 FILES = sorted({kernel.shader for kernel in KERNELS.values()} - TINT_ONLY)
 
-#: What a browser may have and another not, by wgpu's names. A real GPU's driver lists more, of
-#: which the experimental ones cannot be asked for.
+#: Optional features, by wgpu's names. A real GPU's driver lists more, some of them experimental
+#: features that cannot be requested.
 OPTIONAL = frozenset({"immediates", "shader-f16", "subgroup", "timestamp-query"})
 
 _CHROMIUM = Path(os.environ.get("BROWSERGPU_CHROMIUM") or "/usr/bin/chromium")
 
 
 def _adapters() -> list[Any]:
-    """Those of Vulkan, Metal and D3D12, in software first. OpenGL refuses 48 KiB of workgroup
-    memory, whatever the compiler says."""
+    """Return the Vulkan, Metal and D3D12 adapters, software adapters first.
+
+    OpenGL refuses 48 KiB of workgroup memory, whatever the compiler accepts.
+    """
     found = wgpu.gpu.enumerate_adapters_sync()
     native = [adapter for adapter in found if adapter.info["backend_type"] != "OpenGL"]
     return sorted(native, key=lambda adapter: adapter.info["adapter_type"] != "CPU")
 
 
 def _take_chromiums_driver() -> bool:
-    """Whether there is a Vulkan driver beside Chromium; if so, it is the one from now on."""
+    """Use the Vulkan driver beside Chromium. Return whether there is one."""
     for folder in (_CHROMIUM.resolve().parent, Path("/usr/lib/chromium")):
         driver, loader = folder / "vk_swiftshader_icd.json", folder / "libvulkan.so.1"
         if driver.exists() and loader.exists():
             os.environ["VK_ICD_FILENAMES"] = str(driver)
-            ctypes.CDLL(str(loader))  # wgpu then finds it by its name
+            ctypes.CDLL(str(loader))  # wgpu then finds it by name
             return True
     return False
 
 
 @pytest.fixture(scope="module")
 def adapter() -> Any:
-    """What to compile on."""
+    """The adapter to compile on."""
     found = _adapters() or (_adapters() if _take_chromiums_driver() else [])
     if not found:
         pytest.fail(
@@ -87,7 +89,7 @@ def adapter() -> Any:
 
 @pytest.fixture(scope="module", params=["immediates, all features", "uniforms, no features"])
 def form(request: pytest.FixtureRequest) -> str:
-    """How parameters come to the shaders, and what the device is opened with."""
+    """How shaders get their parameters, and the device's features."""
     return request.param
 
 
@@ -99,7 +101,7 @@ def immediates(form: str) -> bool:
 
 @pytest.fixture(scope="module")
 def device(adapter: Any, form: str) -> Any:
-    """A device with all its limits, as browsergpu.Device asks for it."""
+    """A device with all limits of its adapter, as browsergpu.Device requests it."""
     return open_device(adapter, OPTIONAL if form.endswith("all features") else frozenset())
 
 
@@ -111,13 +113,13 @@ def open_device(adapter: Any, features: frozenset[str]) -> Any:
 
 @pytest.fixture(scope="module")
 def threads() -> Iterator[ThreadPoolExecutor]:
-    """Compiles what is handed to it side by side."""
+    """Threads that compile kernels in parallel."""
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         yield pool
 
 
 def refusal(device: Any, kernel: Kernel, configuration: str, immediates: bool) -> str:
-    """What naga says against a kernel, after its file and configuration; "" where it compiles."""
+    """Return naga's error for a kernel, after its file and configuration; "" if it compiles."""
     chosen = kernel.configurations[configuration]
     code, constants = shaders.to_compile(kernel.shader, chosen, immediates=immediates)
     stage = {"entry_point": kernel.entry_point, "constants": constants}
@@ -131,13 +133,13 @@ def refusal(device: Any, kernel: Kernel, configuration: str, immediates: bool) -
 
 
 def place(file: str, line: int) -> str:
-    """Where a line of a shader comes from: ``"lib/halves.wgsl:12"``."""
+    """Return the source of a line of a shader: ``"lib/halves.wgsl:12"``."""
     name, begin = [section for section in shaders.sections(file) if section[1] <= line][-1]
     return f"{name}:{line - begin + 1}"
 
 
 def configurations(file: str) -> list[tuple[Kernel, str]]:
-    """The kernels of a file, each with each of its configurations."""
+    """Yield the kernels of a file with each of their configurations."""
     kernels = [kernel for kernel in KERNELS.values() if kernel.shader == file]
     return [(kernel, name) for kernel in kernels for name in kernel.configurations]
 
@@ -164,7 +166,7 @@ def test_shaders_that_draw(device: Any, file: str) -> None:
 
 
 def test_elementwise_functions(device: Any) -> None:
-    """Those of lib/math, called one after the other."""
+    """A kernel that calls all functions of lib/math compiles."""
     folder = shaders.directory()
     text = shaders.load(*(f"lib/math/{path.name}" for path in folder.glob("lib/math/*.wgsl")))
     declared = re.findall(r"^fn (np_\w+)\(([^)]*)\) -> (.*) \{$", text, re.MULTILINE)
@@ -191,7 +193,7 @@ fn main(@builtin(global_invocation_id) id: vec3u) {{
 
 @pytest.mark.parametrize("name", OPERATIONS)
 def test_generated_kernels(device: Any, name: str) -> None:
-    """An operation in all dtypes that it takes, each read and written in another way."""
+    """Each operation compiles for all its dtypes, each with other access modes."""
     texts = "".join(OPERATIONS[name].expressions.values())
     arity = 3 if "{2}" in texts else 2 if "{1}" in texts else 1
     for number, kind in enumerate(TYPES):
@@ -226,7 +228,7 @@ def test_kernels_of_many_rows(device: Any, immediates: bool, kind: ElementType) 
 
 
 def test_custom_kernels(device: Any) -> None:
-    """An operation that a user wrote, of all dtypes that WGSL has."""
+    """A custom elementwise operation compiles for all WGSL dtypes."""
     (own,) = ElementwiseKernel("T x, complex64 c", "T y", "y = x", "own")._operations
     for kind in (kind for kind in TYPES if kind.computed not in "IU"):
         found = overload_of(own, (kind, COMPLEX64))
@@ -252,7 +254,7 @@ def test_generated_reductions(device: Any, division: str) -> None:
 
 
 def test_subgroup_matrices_are_all_that_naga_does_not_know(adapter: Any) -> None:
-    """The day it does, TINT_ONLY goes."""
+    """If naga compiles these files, remove TINT_ONLY."""
     device = open_device(adapter, OPTIONAL)
     files = {
         path.name

@@ -1,6 +1,6 @@
-"""Outside a browser, on a software GPU: the script and the command line, as a user starts them.
+"""Outside a browser, on a software GPU: scripts and the command line, as a user starts them.
 
-The in-page tests run there as well: python3 tests/run.py --native dawn, or wgpu.
+The in-page tests can also run there: python3 tests/run.py --native dawn, or wgpu.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def test_the_command_line_says_what_there_is(engine: str) -> None:
 
 
 def test_the_engine_that_finds_a_gpu_is_taken(engine: str) -> None:
-    """Dawn first. It finds none on lavapipe before Mesa 23."""
+    """Dawn is tried first. It finds no adapter on lavapipe before Mesa 23."""
     done = run("-m", "browsergpu", BROWSERGPU_ENGINE="")
     assert done.returncode == 0, done.stderr
     taken = "wgpudawn" if engine == "dawn" else "wgpu"
@@ -92,7 +92,7 @@ COMPUTES = "import browsergpu as bg; print(float(bg.sum(bg.ones((4, 4)) @ bg.one
 def test_on_a_machine_without_a_screen_stderr_stays_empty(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """libwayland complains about a machine without a screen each time that a driver asks for it."""
+    """Without a screen, libwayland prints a warning each time that a driver connects to it."""
     monkeypatch.delenv("XDG_RUNTIME_DIR", raising=False)
     done = run("-c", COMPUTES)
     assert (done.stdout, done.stderr) == ("64.0\n", "")
@@ -105,7 +105,7 @@ def test_the_environment_stays_as_it_was(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_an_engine_that_cannot_use_the_gpu_is_silent_beside_one_that_can() -> None:
-    """Dawn refuses lavapipe before Mesa 23, and says so on stderr."""
+    """Dawn refuses lavapipe before Mesa 23 and prints this on stderr."""
     done = run("-c", COMPUTES, BROWSERGPU_ENGINE="")
     assert (done.stdout, done.stderr) == ("64.0\n", "")
 
@@ -163,7 +163,7 @@ print(most, len(open_devices()), recorder.closed)
 
 
 def test_within_a_running_event_loop() -> None:
-    """A notebook's cells run in one."""
+    """The cells of a notebook run in an event loop."""
     code = """
 import asyncio
 import browsergpu as bg
@@ -179,7 +179,7 @@ print(asyncio.run(cell()))
 
 
 def test_waiting_within_a_wait_does_not_hang() -> None:
-    """Memory for a large result is asked for while a notebook's cell waits for the result."""
+    """Memory for a large result is requested while a notebook's cell waits for the result."""
     code = """
 import asyncio
 import browsergpu as bg
@@ -217,7 +217,7 @@ with ThreadPoolExecutor(4) as threads:
 
 
 def test_dawn_locks_its_devices(engine: str) -> None:
-    # Pipelines are compiled in threads; a device of Dawn is for one unless it is told to lock.
+    # Threads compile pipelines, but a Dawn device is for one thread unless told to lock.
     code = """
 from browsergpu import WasmBackend
 
@@ -231,7 +231,7 @@ with WasmBackend() as backend:
 
 
 def test_threads_that_open_the_gpu_at_once_get_one_device() -> None:
-    """Before the engine is loaded; some within an event loop, some by their first array."""
+    """Nine threads start before the engine is loaded, three of them in an event loop."""
     code = """
 import asyncio, sys, threading
 from concurrent.futures import ThreadPoolExecutor
@@ -263,8 +263,10 @@ _LISTED = "print({a.info['backend_type'] for a in wgpu.gpu.enumerate_adapters_sy
 
 @pytest.mark.parametrize("first", ["", "wgpu.gpu.enumerate_adapters_sync(); "])
 def test_wgpu_is_not_asked_for_opengl(engine: str, first: str) -> None:
-    """A thread that forgets OpenGL's adapter while another asks ended the process. A program that
-    has asked wgpu before us keeps the interfaces that it has."""
+    """A thread that frees OpenGL's adapter while another lists adapters can end the process.
+
+    A program that used wgpu before browsergpu keeps its interfaces.
+    """
     if engine != "wgpu":
         pytest.skip("Dawn lists none of OpenGL")
     code = f"import wgpu; {first}{COMPUTES}; "
@@ -277,7 +279,7 @@ def test_wgpu_is_not_asked_for_opengl(engine: str, first: str) -> None:
 
 @pytest.mark.all
 def test_arrays_in_several_threads() -> None:
-    """Of one shape, so that all record in the same trace; some are forgotten by other threads."""
+    """All have one shape, so they record in the same trace; other threads free some of them."""
     code = """
 import asyncio, pickle, sys
 from concurrent.futures import ThreadPoolExecutor
@@ -312,7 +314,7 @@ print(together == alone, pickle.loads(pickle.dumps(bg.sin)) is bg.sin)
 
 
 def test_a_thread_beside_an_event_loop_does_not_change_what_was_recorded() -> None:
-    """A large result's memory is asked for while a notebook's loop runs."""
+    """Memory for a large result is requested while a notebook's loop runs."""
     code = """
 import asyncio, threading, time
 import numpy as np
@@ -350,7 +352,7 @@ print(wrong)
 
 
 def test_functions_of_the_users_wait_for_other_threads() -> None:
-    """A thread that calls them must not keep the others from their turn meanwhile."""
+    """Meanwhile, a thread that calls these functions must not block other threads."""
     code = """
 import threading
 import numpy as np

@@ -32,7 +32,7 @@ executor = KernelExecutor(x.device)
 
 @pytest.fixture(params=["wgpu", "dawn"])
 def run(request: pytest.FixtureRequest) -> Callable[[str], str]:
-    """Runs a program on each engine, and gives what it prints."""
+    """Run a program on each engine and return its output."""
 
     def printed(code: str) -> str:
         environment = os.environ | software_gpu(request.param) | {"PYTHONPATH": str(ROOT / "py")}

@@ -1,4 +1,4 @@
-"""Outside a browser: Ctrl-C at any moment ends the statement, and nothing else."""
+"""Outside a browser: Ctrl-C at any moment ends the statement, and has no other effect."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="software GPUs are Linux's here")
 
-#: Python warns of a coroutine that was made, and not begun when the interrupt came.
+#: Python warns of a coroutine that had not started when the interrupt came.
 NEVER_AWAITED = "ignore:coroutine:RuntimeWarning"
 
 START = f"""
@@ -73,7 +73,7 @@ check()
 print(raised)
 """
 
-#: A notebook's loop runs its cells; its kernel turns the signal into KeyboardInterrupt.
+#: A notebook's loop runs the cells; its kernel turns the signal into KeyboardInterrupt.
 IN_AN_EVENT_LOOP = """
 random.seed(0)
 
@@ -99,7 +99,7 @@ print(raised)
 @pytest.mark.parametrize("engine", ["wgpu", pytest.param("dawn", marks=pytest.mark.all)])
 @pytest.mark.parametrize("program", [IN_A_SCRIPT, IN_AN_EVENT_LOOP], ids=["script", "event loop"])
 def test_two_hundred_interrupts(engine: str, program: str) -> None:
-    """Each raises KeyboardInterrupt where the program is; what it computes afterwards is right."""
+    """Each interrupt raises KeyboardInterrupt in the program; later results are right."""
     run(engine, program)
 
 
@@ -112,7 +112,7 @@ def run(engine: str, program: str) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, "200\n", "")
 
 
-#: Python tells of an exception in such a function, and goes on.
+#: Python prints an exception from such a function and continues, so an interrupt would be lost.
 SWALLOWING = """
 names = set()
 
@@ -134,7 +134,7 @@ sys.setprofile(None)
 print(names or 200)
 """
 
-#: The bytes that reads leave behind.
+#: Measures the memory that reads leave allocated.
 READING = """
 def resident():
     with open("/proc/self/statm") as file:
@@ -153,11 +153,11 @@ print(200 if resident() - before < 10_000_000 else resident() - before)
 @pytest.mark.parametrize("engine", ["wgpu", "dawn"])
 @pytest.mark.parametrize("program", [SWALLOWING, READING], ids=["callbacks", "memory"])
 def test_a_read_leaves_nothing_behind(engine: str, program: str) -> None:
-    """Neither a callback that an interrupt is lost in, nor memory."""
+    """Neither callbacks that could swallow an interrupt, nor memory."""
     run(engine, program)
 
 
-#: The program ends while the GPU still computes what was submitted.
+#: The program ends while the GPU still computes submitted work.
 ENDING = """
 x = bg.asarray(np.ones((1024, 1024), np.float32))
 for _ in range(30):

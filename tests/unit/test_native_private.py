@@ -1,4 +1,4 @@
-"""Private names of wgpu-py and wgpudawn: one module uses them, and they exist."""
+"""Only one module uses private names of wgpu-py and wgpudawn, and these names exist."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NATIVE = ROOT / "py" / "browsergpu" / "gpu" / "native"
 
 
 def bounds() -> dict[str, tuple[str, str]]:
-    """The oldest version that pyproject.toml allows of each library, and the first it does not."""
+    """Return the oldest allowed version of each library, and the first one not allowed."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     written = " ".join(project["optional-dependencies"]["native"])
     return {
@@ -60,7 +60,7 @@ OTHERS = [path for path in sorted(NATIVE.glob("*.py")) if path.stem != "private"
 
 @pytest.mark.parametrize("path", OTHERS, ids=lambda path: path.stem)
 def test_no_other_module_uses_what_is_private(path: Path) -> None:
-    """Of what is not a module's own: ``self._x`` is, and so is what it defines."""
+    """A module may use its own private names: ``self._x``, and names that it defines."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     own = [node for node in ast.walk(tree) if isinstance(node, ast.Attribute)]
     defined = {

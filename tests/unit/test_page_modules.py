@@ -1,4 +1,4 @@
-"""The page's modules: folders by subject, which import only folders listed before them."""
+"""The page's modules are in folders by subject, which import only folders listed before them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 pytestmark = pytest.mark.fast
 
 APP = Path(__file__).resolve().parents[2] / "web" / "app"
-#: Each folder imports from itself and from those before it; "" is ``web/app`` itself, the pages.
+#: Each folder imports only itself and folders before it; "" is ``web/app`` itself, the pages.
 FOLDERS = (
     "base", "content", "controls", "editor", "cells", "storage", "kernel", "sharing", "notebook",
     "",

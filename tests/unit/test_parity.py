@@ -1,4 +1,4 @@
-"""docs/parity.md is complete and right: every name in it exists, and every name is in it."""
+"""docs/parity.md is complete and right: every name in it exists, and it has every name."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def names_in(cell: str) -> list[str]:
 
 
 def resolve(name: str) -> Any:
-    """What `WasmBackend.gemm`, `errors.DeviceLost` or `shaders/gemm.wgsl` stands for."""
+    """Resolve `WasmBackend.gemm`, `errors.DeviceLost` or `shaders/gemm.wgsl`."""
     if "/" in name or name.endswith(".py"):
         path = REPOSITORY / name
         assert path.exists(), f"{name} is no file"

@@ -1,4 +1,4 @@
-"""Arithmetic of the package on the CPU: grids, size classes, cached plans."""
+"""Arithmetic on the host: grids, size classes, cached plans."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_a_folded_grid_covers_its_count(count: int) -> None:
     assert 1 <= x <= MAX_PER_DIMENSION
     assert x * y >= count
     assert x * y - count < y, "a whole column of workgroups too many"
-    # Up to 65,535² workgroups fit two dimensions; u32 counts of elements give far fewer.
+    # Two dimensions hold up to 65,535² workgroups; u32 element counts need far fewer.
     assert y <= MAX_PER_DIMENSION or count > MAX_PER_DIMENSION**2
 
 

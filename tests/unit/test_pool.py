@@ -16,7 +16,7 @@ pytestmark = pytest.mark.fast
 
 @pytest.fixture
 def impatient() -> Iterator[None]:
-    """Threads change places as often as they can."""
+    """Make the interpreter switch threads as often as possible."""
     before = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)
     yield
@@ -25,7 +25,7 @@ def impatient() -> Iterator[None]:
 
 @pytest.mark.usefixtures("impatient")
 def test_threads_lose_no_buffer() -> None:
-    """A Dask worker frees chunks in another thread than that which computes."""
+    """A Dask worker frees chunks in a different thread from the one that computes."""
     made: list[int] = []
     destroyed: list[int] = []
 
@@ -53,7 +53,7 @@ def test_threads_lose_no_buffer() -> None:
 
 
 def test_a_loop_finds_buffers_of_sizes_that_it_needs_one_after_the_other() -> None:
-    """What an iteration takes in all is more than it has at once, as in k-means of 1 Mi points."""
+    """An iteration allocates more in total than it holds at once, as in k-means of 1 Mi points."""
     made: list[int] = []
 
     class Counting(Nothing):

@@ -23,7 +23,7 @@ def text(name: str) -> str:
 
 def test_the_licence_is_the_apache_licences_text_unchanged() -> None:
     digest = hashlib.sha256((REPOSITORY / "LICENSE").read_bytes()).hexdigest()
-    # Of the text that the foundation publishes; Debian has it in /usr/share/common-licenses.
+    # The text published by the foundation; Debian has it in /usr/share/common-licenses.
     assert digest == "cfc7749b96f63bd31c3c42b5c471bf756814053e847c10f3eb003417bc523d30"
     assert (PROJECT["license"], PROJECT["license-files"]) == ("Apache-2.0", ["LICENSE"])
 

@@ -1,4 +1,4 @@
-"""Dawn's compiler accepts the kernels of subgroup matrices, which no software GPU can run.
+"""Dawn's compiler accepts the subgroup-matrix kernels, which no software GPU can run.
 
 Dawn has a backend without a GPU that offers every feature. It checks WGSL, overrides, bindings and
 workgroup memory when a pipeline is created.
@@ -34,7 +34,7 @@ TOO_MANY = re.compile(r"total use of workgroup storage \((\d+) bytes\)")
 
 @pytest.fixture(scope="module")
 def device() -> Any:
-    dawn = _load(DAWN)  # with the switches of an engine, one of which allows experiments
+    dawn = _load(DAWN)  # with the engine's options, one of which allows experimental features
     assert dawn is not None
     every = private.every_adapter(dawn.api)
     assert every is not None
@@ -43,7 +43,7 @@ def device() -> Any:
 
 
 def workgroup_bytes(device: Any, kernel: Kernel, text: str, constants: dict[str, int]) -> int:
-    """The bytes of workgroup memory of a pipeline, if they are more than the device offers."""
+    """Return the workgroup memory of a pipeline in bytes, if it exceeds the device's."""
     module = device.create_shader_module(code=text)
     stage = {"module": module, "entry_point": kernel.entry_point, "constants": constants}
     try:

@@ -1,4 +1,4 @@
-"""THE TABLE, the shader files and the backend's methods agree."""
+"""The table of kernels, the shader files and the backend's methods agree."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _FIELD = re.compile(r"(\w+)\s*:\s*(\w+)")
 
 @dataclass(frozen=True)
 class Shader:
-    """What a WGSL file declares."""
+    """The declarations of a WGSL file."""
 
     storage: dict[str, tuple[int, str]]
     overrides: set[str]
@@ -60,7 +60,7 @@ class Shader:
         )
 
     def used_by(self, entry: str) -> set[str]:
-        """The storage variables that an entry point reaches, also through functions."""
+        """Return the storage variables that an entry point uses, also through functions."""
         reached, waiting = set(), [entry]
         while waiting:
             function = waiting.pop()
@@ -85,8 +85,7 @@ def _body(text: str, function: str) -> str:
 
 
 def _free_words(body: str) -> set[str]:
-    """Names in a function, without members (``v.x``) and without its own parameters and
-    variables."""
+    """Return the names in a function, except members (``v.x``), parameters and local variables."""
     header, _, inner = body.partition("{")
     own = set(re.findall(r"(\w+)\s*:", header.partition("(")[2]))
     own |= set(re.findall(r"\b(?:let|var|const)\s+(\w+)", inner))
@@ -149,16 +148,17 @@ def test_overrides(kernel: Kernel) -> None:
 
 
 CASTS = {f"{source}_{target}" for source in DType for target in DType if source is not target}
-CASTS |= {"unorm8_f32", "f32_unorm8"}  # u8 as 0..1, only for images
+CASTS |= {"unorm8_f32", "f32_unorm8"}  # u8 as 0..1, for images only
 
 HELD = {"4", "8", "16"}
 
-# Configurations by the kernel's name or its first word; the others have one, without a name.
+# Configurations by the kernel's name or its first word; other kernels have one unnamed
+# configuration.
 CONFIGURATIONS = {
     "gemm": {
         f"{tile}{ending}"
         for tile in ("32", "64", "128")
-        for ending in (  # and operands of float16
+        for ending in (  # and float16 operands
             *("", "_relu", "_gelu", "_silu", "_gelu_erf", " ab"),
             *(" b", "_relu b", "_gelu b", "_silu b", "_gelu_erf b"),
         )
@@ -167,9 +167,9 @@ CONFIGURATIONS = {
         way + few + mixed
         for way in ("along", "across", "quads", "quads_wide")
         for few in ("", "_few")
-        for mixed in ("", " mixed")  # operands of float16
+        for mixed in ("", " mixed")  # float16 operands
     },
-    "gemm_quads": {  # tiles, functions, and which operands are transposed
+    "gemm_quads": {  # tiles, functions, and transposed operands
         f"{tile}{function}{transposed}"
         for transposed in ("", " nt", " tn", " tt")
         for tile in ("64", "96", "128")
@@ -189,7 +189,7 @@ CONFIGURATIONS = {
         }
         for rows in (32, 64)
     },
-    "gemm_f16_rows": {  # rows of a workgroup
+    "gemm_f16_rows": {  # rows per workgroup
         f"{rows}{function}"
         for rows in ("1", "4")
         for function in ("", "_bias", "_relu", "_gelu", "_silu", "_gelu_erf", "_wide")
@@ -236,14 +236,14 @@ CONFIGURATIONS = {
     "normal": {"normal", "exponential"},
     **{kernel: set(FORMATS) for kernel in ("quantized_rows", "dequantize", "quantized_tile")},
     "quantized_thin": {name + few for name in FORMATS for few in ("", " few")},
-    "strided": {"3", "5", "8"},  # the most axes
+    "strided": {"3", "5", "8"},  # the maximum number of axes
 }
 PLAIN = {
     *("gemm_tiny", "pool_indices"),
 }
 
 
-# Kernels that have a configuration for each variant.
+# Kernels with one configuration per variant.
 OF_VARIANTS = {"attention_matrix", "attention_tiled"}
 
 
@@ -263,7 +263,7 @@ def test_configurations_are_the_public_ops() -> None:
 
 
 def _strings(node: ast.AST) -> Iterator[str]:
-    """The strings of a module outside the rows, which are what ``kernels=`` is set to."""
+    """Yield a module's strings, except those in ``kernels=`` of the table's rows."""
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         yield node.value
     for child in ast.iter_child_nodes(node):
@@ -281,7 +281,7 @@ def test_every_kernel_is_dispatched_by_the_package() -> None:
     assert set(KERNELS) <= strings
 
 
-# The trait's methods, with the names and the order of their arguments.
+# The protocol's methods, with the names and the order of their arguments.
 TRAIT = {
     "init": [],
     "alloc": ["bytes"],
@@ -354,9 +354,9 @@ TRAIT = {
     "binary": ["op", "a_ptr", "b_ptr", "output_ptr", "n"],
 }
 TWINS = ("init", "copy_dtoh", "synchronize")
-# Keyword arguments that the trait does not have.
+# Keyword arguments beyond the protocol.
 OPTIONS = {"alloc": ["keep", "label"], "synchronize": ["timeout"]}
-# Public members that the trait does not have.
+# Public members beyond the protocol.
 OTHERS = {
     "device", "init_from_canvas", "close", "recover", "with_retry", "buffer_bytes", "draw", "ready",
 }  # fmt: skip

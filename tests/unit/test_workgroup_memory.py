@@ -1,6 +1,7 @@
 """No kernel stores bools in workgroup memory.
 
-naga's code for them gives wrong values on NVIDIA's GPUs. Software GPUs do not show the error.
+naga generates code for them that gives wrong values on NVIDIA GPUs. Software GPUs do not show the
+error.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from runner.vulkan import software_gpu
 pytestmark = pytest.mark.fast
 
 SHADERS = Path(__file__).resolve().parents[2] / "shaders"
-#: Stands for an NVIDIA GPU where it is told so.
+#: A program that treats the GPU as NVIDIA's if its argument is "nvidia".
 WITH_BOOLS = """
 import sys
 from browsergpu import TensorBackend, WasmBackend

@@ -1,6 +1,6 @@
-"""Opens the GPU in forked processes, each interrupted at another point. Prints what went wrong.
+"""Open the GPU in forked processes, each interrupted at a different point. Print each failure.
 
-Its argument N leaves out all but each Nth point, and of the package's own all but each N/5th.
+With argument N, only each Nth point is tested, and each N/5th point of the package's own code.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def work() -> float:
 
 
 def in_a_fork(call: Callable[[], None]) -> str:
-    """What a function printed in its own process, and how the process ended if badly."""
+    """Run a function in a process of its own. Return its output and any abnormal exit."""
     reading, writing = os.pipe()
     process = os.fork()
     if not process:
@@ -68,7 +68,7 @@ def interrupted_at(point: Point) -> str:
 
 
 if __name__ == "__main__":
-    assert threading.active_count() == 1  # a fork has this thread alone
+    assert threading.active_count() == 1  # a forked process has only this thread
     listed = [line.split("\t") for line in in_a_fork(list_points).splitlines()]
     points = [(file, name, int(offset)) for file, name, offset in listed]
     own = [point for point in points if "/browsergpu/" in point[0]]

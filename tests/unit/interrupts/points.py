@@ -1,9 +1,9 @@
-"""Where CPython can raise KeyboardInterrupt, and raising it there.
+"""The points where CPython can raise KeyboardInterrupt, and a way to raise it there.
 
-A signal's handler runs between two instructions of Python, and not between any two: after a call,
-at the beginning of a function, and before a jump back (``CHECK_EVAL_BREAKER`` in CPython 3.11's
-``ceval.c``). A trace function raises KeyboardInterrupt at one of these points, so a test can go
-through all of them in place of sending signals at random.
+CPython runs a signal handler only at certain instructions: after a call, at the start of a
+function, and before a jump back (``CHECK_EVAL_BREAKER`` in CPython 3.11's ``ceval.c``). A trace
+function raises KeyboardInterrupt at one of these points, so a test can try all of them instead of
+sending signals at random.
 """
 
 from __future__ import annotations
@@ -20,15 +20,16 @@ from typing import Any
 Point = tuple[str, str, int]
 
 _CALLS = {"CALL", "CALL_FUNCTION_EX"}
-_YIELDED = 2  # a RESUME after a yield or an await does not look for signals
+_YIELDED = 2  # a RESUME after a yield or an await does not check for signals
 
 
 @lru_cache(None)
 def offsets(code: CodeType) -> frozenset[int]:
-    """The instructions of a function before which it can be interrupted.
+    """Return the offsets of the instructions before which a function can be interrupted.
 
-    An interrupt after a call is caught by what surrounds the call, and one that is raised before
-    the next instruction by what surrounds that: only those are given where this is the same.
+    A real interrupt is raised after a call, within the try block of the call. The trace function
+    raises before the next instruction, within that instruction's try block. Offsets are returned
+    only where both are the same block.
     """
     blocks = dis._parse_exception_table(code)  # type: ignore[attr-defined]
 
@@ -46,23 +47,23 @@ def offsets(code: CodeType) -> frozenset[int]:
 
 
 class Interrupter:
-    """Runs functions, and raises KeyboardInterrupt in them at points that were not met before.
+    """Runs functions and raises KeyboardInterrupt in them at new points.
 
     Parameters
     ----------
     wanted : callable
-        Of a point that is met for the first time: whether to raise there.
+        Called with each new point: returns whether to raise there.
     """
 
     def __init__(self, wanted: Callable[[Point], bool]) -> None:
         self._wanted = wanted
-        #: Every point that was met.
+        #: Every point seen so far.
         self.met: set[Point] = set()
-        #: The functions that were running when it was raised, the innermost first.
+        #: The functions that were running when the interrupt was raised, innermost first.
         self.raised_in: list[str] = []
 
     def run(self, work: Callable[[], object]) -> None:
-        """Call a function. It is interrupted at most once."""
+        """Call a function and interrupt it at most once."""
         self.raised_in = []
         sys.settrace(self._entered)
         try:

@@ -1,4 +1,4 @@
-"""Computes on the GPU, and is interrupted at every point in turn. Prints what went wrong."""
+"""Compute on the GPU and interrupt at every point in turn. Print each failure."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ import numpy as np
 import browsergpu as bg
 from interrupts.points import Interrupter
 
-#: Rounds without a new point, after which every point counts as met.
+#: Stop after this many rounds without a new point.
 _QUIET = 25
 
 host = np.arange(300_000, dtype=np.float32)
 
 
 def work() -> None:
-    """Uploads, operations, reductions, products, reads, and memory of many sizes."""
+    """Run uploads, operations, reductions, products and reads, with buffers of many sizes."""
     x = bg.asarray(host)
     y = x * 2 + 1
     y[5:10] = 0

@@ -1,4 +1,4 @@
-"""A port that computes nothing and records its calls, so that tests can inspect programs."""
+"""A fake Gpu that computes nothing and records its calls, so that tests can inspect programs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MATRICES = frozenset(
     {"shader-f16", "subgroups", "subgroup-size-control", "chromium-experimental-subgroup-matrix"}
 )
 ABILITIES = frozenset({"subgroups of 32", "matrices f16 f32 16x16x16", "matrices f16 f16 16x16x16"})
-# What every WebGPU device has, but for sizes: https://www.w3.org/TR/webgpu/#limits
+# The default limits of every WebGPU device, except sizes: https://www.w3.org/TR/webgpu/#limits
 LIMITS = {
     "maxBufferSize": 2**32,
     "maxStorageBufferBindingSize": 2**31,
@@ -35,7 +35,7 @@ LIMITS = {
 
 
 class FakeGpu(Gpu):
-    """See the module's docstring. ``told`` holds what :meth:`run` was told, in order."""
+    """A fake Gpu. ``told`` holds the arguments of each :meth:`run`, in order."""
 
     def __init__(self, features: frozenset[str] = frozenset(), **limits: int) -> None:
         self.features = features
@@ -48,7 +48,7 @@ class FakeGpu(Gpu):
         self.observers: list[Observer] = []
         self.loss: Sequence[int] = [0]
         self.told: list[tuple[BoundStep, tuple[int, ...], tuple[float, ...]]] = []
-        #: What :meth:`dispatch` was told.
+        #: The arguments of each :meth:`dispatch`.
         self.dispatched: list[tuple[Pipeline, tuple[float, ...]]] = []
         self.buffers: dict[int, int] = {}
         self.is_closed = False
@@ -122,7 +122,7 @@ def fake_device(
     abilities: frozenset[str] = frozenset(),
     **limits: int,
 ) -> Device:
-    """An open device on a FakeGpu."""
+    """Return an open device on a FakeGpu."""
     gpu = FakeGpu(features, **limits)
     info = AdapterInfo(0, vendor, "", "", "", "gpu", features, dict(gpu.limits), abilities)
     return Device(info, gpu, BackendConfig(warm_up=False), WorkgroupSizes())
@@ -130,9 +130,11 @@ def fake_device(
 
 @contextmanager
 def programs(device: Device) -> Iterator[list[str]]:
-    """The steps that a block records, filled when it ends: "kernel.configuration x×y×z", with "+"
-    and the number of words of a step's temporaries, where its result goes to one; copies are
-    "copy"."""
+    """Yield a list that holds the steps of the block after it ends.
+
+    A step is "kernel.configuration x×y×z". If its result goes to temporaries, "+" and their number
+    of words follow. A copy is "copy".
+    """
     gpu = device.recorder
     assert isinstance(gpu, FakeGpu)
     gpu.told.clear()

@@ -1,4 +1,4 @@
-"""The implementation of each public name of NumPy: GPU, host, NumPy's own, or refused."""
+"""How each public name of NumPy is served: on the GPU, on the host, by NumPy, or refused."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from browsergpu.compat.numpy.namespace import LOADERS, READERS
 
 
 class Kind(StrEnum):
-    """How a name of NumPy's is served."""
+    """How a name of NumPy is served."""
 
     GPU = "GPU"
     HOST = "host"  # computed by NumPy
@@ -30,12 +30,12 @@ MODULES: dict[str, tuple[Any, Any]] = {
 }
 
 
-#: Functions with a definition in browsergpu that computes with NumPy.
+#: Functions that browsergpu defines and computes with NumPy.
 ON_HOST = {"ix_", "ndenumerate", "vectorize", "linalg.eig", "linalg.eigvals"}
 
 
 def names() -> Iterator[tuple[str, Any, Any]]:
-    """The public names of NumPy, NumPy's objects, and browsergpu's: None where refused."""
+    """Yield NumPy's public names, with NumPy's object and browsergpu's; None if refused."""
     for before, (theirs, ours) in MODULES.items():
         for name in sorted(theirs.__all__):
             one = getattr(theirs, name)
@@ -44,7 +44,7 @@ def names() -> Iterator[tuple[str, Any, Any]]:
 
 
 def kind_of(name: str, theirs: Any, ours: Any) -> Kind:
-    """How a name is served."""
+    """Return how a name is served."""
     if ours is None and theirs is not None:
         return Kind.REFUSED
     if ours is theirs or name in READERS or name in LOADERS:

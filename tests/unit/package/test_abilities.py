@@ -1,4 +1,4 @@
-"""Properties of a GPUAdapterInfo beyond the names of features."""
+"""Properties of a GPUAdapterInfo other than the names of features."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Comparison of variants in autotuning, with given times."""
+"""Comparison of variants in autotuning, with given durations."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MS = 1e-3
 
 
 def comparison(*names: str) -> Comparison:
-    """Of so many variants: the first is what is picked anyway, the last the general one."""
+    """Return a comparison of the named variants: first the default, last the general one."""
     candidates = [Candidate(Variant(name, "gemm")) for name in names]
     return Comparison("gemm", "large", candidates, candidates[-1])
 
@@ -33,7 +33,7 @@ def test_the_median_decides() -> None:
     for seconds in (3 * MS, 3 * MS, 3 * MS):
         turn(made, 0, seconds)
         assert made.winner is None
-    for seconds in (2 * MS, 30 * MS, 2 * MS):  # one was disturbed
+    for seconds in (2 * MS, 30 * MS, 2 * MS):  # one outlier
         turn(made, 1, seconds)
     assert made.winner is None
     for _ in range(READINGS):
@@ -79,7 +79,7 @@ def test_two_readings_of_twice_the_quickest_end_it() -> None:
 
 
 def test_short_work_is_read_over_many_turns() -> None:
-    """A clock of 0.1 ms tells 0 or 0.1 ms of what takes 0.03 ms."""
+    """A clock with a resolution of 0.1 ms reads 0 or 0.1 ms for work of 0.03 ms."""
     candidate = Candidate(Variant("a", "gemm"))
     for number in range(MOST_TURNS):
         assert not candidate.readings

@@ -32,12 +32,12 @@ def test_values_of_unchanged_arrays() -> None:
     made = capture(A, ("rw", (W, A)), B, ("rw", (A, B)), Y, ("rrw", (X, B, Y)))
     result = found(made)
     assert result.commands == {0, 1}
-    assert [life.identity for life in result.lives] == [B]  # A is read by the kept commands alone
+    assert [life.identity for life in result.lives] == [B]  # only kept commands read A
     assert {number: [*own] for number, own in result.renamed.items()} == {1: [B], 2: [B]}
 
 
 def test_a_buffer_that_serves_twice() -> None:
-    """The later value in the buffer is computed each time, so the first one gets its own memory."""
+    """The later value in the buffer depends on X, so the constant value gets its own memory."""
     first = (A, ("rw", (W, A)), B, ("rrw", (A, X, B)))
     made = capture(*first, A, ("rw", (X, A)), Y, ("rrw", (A, B, Y)))
     result = found(made)
@@ -71,7 +71,7 @@ def test_results_are_computed_each_time() -> None:
 
 
 def test_an_earlier_use_of_the_results_buffer() -> None:
-    """The buffer belongs to the caller after the block."""
+    """The caller owns the buffer after the block."""
     made = capture(Y, ("rw", (W, Y)), A, ("rw", (Y, A)), Y, ("rrw", (A, X, Y)))
     result = found(made)
     assert result.commands == {0, 1}
@@ -89,4 +89,4 @@ def test_a_budget() -> None:
     assert found(capture(*steps), 1024).commands == {0}
     assert not found(capture(*steps), 512).commands
     chain = (A, ("rw", (W, A)), B, ("rw", (A, B)), C, ("rrw", (A, B, C)), Y, ("rrw", (X, C, Y)))
-    assert not found(capture(*chain), 512).commands  # each value would have to be kept
+    assert not found(capture(*chain), 512).commands  # the chain's values exceed the budget

@@ -1,4 +1,4 @@
-"""einops accepts arrays in either order of imports. Each test uses its own process."""
+"""einops accepts arrays in either order of imports. Each test runs in its own process."""
 
 from __future__ import annotations
 

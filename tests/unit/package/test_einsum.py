@@ -1,4 +1,4 @@
-"""The subscripts of einsum, and the order of its steps, against NumPy."""
+"""The subscripts of einsum and the order of its steps, checked against NumPy."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def letters(labels: tuple[str, ...]) -> str:
 
 
 def by_steps(found: Contraction, arrays: list[np.ndarray]) -> np.ndarray:
-    """The result, of one step at a time."""
+    """Compute the result one step at a time."""
     terms = list(zip(found.inputs, arrays, strict=True))
     for step in found.steps:
         chosen = [terms[n] for n in step]

@@ -1,4 +1,4 @@
-"""Generated kernels, on the host: their keys and access modes."""
+"""The keys and access modes of generated kernels, without a GPU."""
 
 from __future__ import annotations
 

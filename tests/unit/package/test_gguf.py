@@ -1,4 +1,4 @@
-"""GGUF files: what malformed ones raise, without memory or time beyond their size."""
+"""Malformed GGUF files raise errors, and take no more memory or time than their size allows."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def test_malformed_files(data: bytes, match: str) -> None:
 
 
 def test_random_damage_is_refused_or_read() -> None:
-    """No byte makes the reader fail with another error."""
+    """No changed byte makes the reader fail with another error."""
     data = bytearray(written())
     generator = np.random.default_rng(5)
     for _ in range(2000):

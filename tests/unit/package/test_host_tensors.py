@@ -1,4 +1,4 @@
-"""Conversion of arrays and bytes to and from the device's tensor format, and dtypes."""
+"""Dtypes, and conversion of arrays and bytes to and from the device's tensor format."""
 
 from __future__ import annotations
 

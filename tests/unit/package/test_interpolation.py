@@ -44,8 +44,8 @@ def test_a_line_stays_a_line_inside() -> None:
 
 
 def test_what_pytorch_gives() -> None:
-    # torch.nn.functional.interpolate's documented rule: bilinear reads (j + 1/2) / scale - 1/2,
-    # bicubic has a = -0.75.
+    # torch.nn.functional.interpolate documents these rules: bilinear reads at (j + 1/2) / scale -
+    # 1/2, and bicubic uses a = -0.75.
     np.testing.assert_allclose(
         resized(np.float64([1, 2, 3]), 6, "bilinear", False), [1, 1.25, 1.75, 2.25, 2.75, 3]
     )

@@ -1,4 +1,4 @@
-"""The writes of concat and stack, seen through a fake port: each element is written once."""
+"""concat and stack write each element once, checked on a fake GPU."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def recorder(device: Device) -> FakeGpu:
 
 
 def written(device: Device) -> tuple[int, int]:
-    """How many dispatches there were, and the workgroups of all of them."""
+    """Return the number of dispatches and their total of workgroups."""
     grids = [fields[:3] for _, fields in recorder(device).dispatched]
     return len(grids), sum(int(x * y * z) for x, y, z in grids)
 
@@ -75,7 +75,7 @@ def test_odd_lengths_are_written_once(device: Device) -> None:
 
 
 def test_large_values_are_computed_where_they_go(device: Device) -> None:
-    """One kernel reads what a part is computed from, and writes it to its place."""
+    """A single kernel computes a part and writes it to its place."""
     parts = arrays(device, 5, 1 << 18)  # 1 MiB
     bg.eval(bg.concat([x * 2.0 for x in parts]))
     assert written(device) == (5, 5 * 256)
@@ -95,7 +95,7 @@ def test_parts_without_elements_cost_nothing(device: Device) -> None:
 
 
 def test_operands_with_many_axes_have_room_for_their_parameters(device: Device) -> None:
-    """No kernel has more words of parameters than a slot of the uniform buffer."""
+    """No kernel has more parameter words than a slot of the uniform buffer holds."""
     shape = (2, 3, 2, 3, 2, 3, 2, 3)
     parts = [x.T for x in arrays(device, 20, *shape)]
     bg.eval(bg.concat(parts, axis=3))

@@ -40,7 +40,7 @@ def test_reads_that_end_in_another_order_than_they_began() -> None:
     kept = KeptContents()
     first, second, third = kept.begin_read(), kept.begin_read(), kept.begin_read()
     kept.end_read(second, memoryview(b"22"))
-    kept.end_read(third, None)  # it failed
+    kept.end_read(third, None)  # the read failed
     kept.end_read(first, memoryview(b"1111"))
     assert kept.data == b"2211"
 

@@ -1,6 +1,6 @@
-"""Sizes beyond the limit of a kernel, seen through a fake port, without memory for them.
+"""Sizes beyond the limit of a kernel, checked on a fake GPU without memory for them.
 
-Reductions are computed part by part. Other operations raise an error of the package before they are
+Reductions are computed in parts. Other operations raise an error of the package before they are
 recorded.
 """
 
@@ -20,7 +20,7 @@ from browsergpu.core.errors import BackendError, InvalidArgument, OutOfMemory, U
 from browsergpu.device.device import Device
 from browsergpu.gpu.program import Dispatch, Program
 
-ROWS = 65_536  # of which so many columns are 2^32 elements
+ROWS = 65_536  # with this many columns: 2^32 elements
 
 
 @pytest.fixture
@@ -37,14 +37,14 @@ def array(device: Device, *shape: int, dtype: str = "float32") -> Any:
 
 
 def repeated(device: Device, *shape: int, axis: int = 0, dtype: str = "float32") -> Any:
-    """A view whose elements differ along one axis alone; along none where there is no other."""
+    """Return a broadcast view whose elements differ along one axis at most."""
     axis = axis if len(shape) > 1 else -1
     own = tuple(extent if n == axis else 1 for n, extent in enumerate(shape))
     return bg.broadcast_to(array(device, *own, dtype=dtype), shape)
 
 
 def counted(device: Device) -> int:
-    """Elements that generated kernels were told to read, but for the few of partial results."""
+    """Count the elements that generated kernels read, except the few of partial results."""
     gpu = device.recorder
     assert isinstance(gpu, FakeGpu)
     told = [int(fields[3 + pipeline.bindings]) for pipeline, fields in gpu.dispatched]
@@ -181,7 +181,7 @@ def test_impossible_sizes_raise_before_recording(device: Device, name: str) -> N
 
 
 def test_a_value_too_large_for_memory_blocks_no_other(device: Device) -> None:
-    """Others are computed in its stead, and it can still be reduced."""
+    """Other values are still computed, and the large one can still be reduced."""
     large = array(device, ROWS, 1) * array(device, 1, ROWS)
     kept = [array(device, n) + 1.0 for n in range(1, 40)]
     assert float(len(kept)) == 39

@@ -1,4 +1,4 @@
-"""linalg has the functions of the Python Array API standard, which take the standard's arguments.
+"""linalg has the functions and arguments of the Python Array API standard.
 
 https://data-apis.org/array-api/2025.12/extensions/linear_algebra_functions.html
 """
@@ -15,7 +15,7 @@ from browsergpu import linalg
 
 pytestmark = pytest.mark.fast
 
-#: Names of the arguments, in the standard's way of writing, without their types.
+#: The arguments as the standard writes them, without types.
 SIGNATURES = {
     "cholesky": "x, /, *, upper=False",
     "cross": "x1, x2, /, *, axis=-1",
@@ -58,7 +58,7 @@ def test_names() -> None:
 
 @pytest.mark.parametrize("name", SIGNATURES)
 def test_signature(name: str) -> None:
-    """Beside NumPy's, which test_numpys_signatures has."""
+    """The standard's arguments work; test_numpys_signatures checks NumPy's."""
     given = inspect.signature(getattr(linalg, name))
     places, _, options = SIGNATURES[name].partition(", /")
     named = dict(one.split("=") for one in options.removeprefix(", *, ").split(", ") if one)

@@ -17,7 +17,7 @@ PACKAGE = Path(browsergpu.__file__).parent
 
 
 def for_type_checkers() -> dict[str, set[str]]:
-    """The names that the block for type checkers imports, by module."""
+    """Return the names that the type-checking block imports, by module."""
     tree = ast.parse((PACKAGE / "__init__.py").read_text(encoding="utf-8"))
     (block,) = (
         node for node in tree.body

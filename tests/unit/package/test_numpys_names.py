@@ -1,4 +1,4 @@
-"""docs/numpy.md lists the implementation of each public name of NumPy. A test writes its tables."""
+"""docs/numpy.md lists how each public name of NumPy is served. A test writes its tables."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ pytestmark = pytest.mark.fast
 
 HERE = Path(__file__).resolve().parent
 PAGE = HERE.parents[2] / "docs" / "numpy.md"
-#: How many files of public projects have a name: docs/numpy.md says of which.
+#: Number of files in public projects that use each name; docs/numpy.md names the projects.
 USE: dict[str, int] = json.loads((HERE / "numpys_use.json").read_text(encoding="utf-8"))
 BEGIN, END = "<!-- tables: written by tests/unit/package/test_numpys_names.py -->", "<!-- end -->"
 
@@ -55,7 +55,7 @@ def test_the_tables_are_those_of_the_page() -> None:
 
 
 def test_most_of_what_is_used_is_on_the_gpu() -> None:
-    """Of the names that compute something, weighted by the files that have them."""
+    """Weights each computing name by the number of files that use it."""
     computing = {name: kind for name, kind in kinds().items() if kind is not Kind.NUMPY}
     total = sum(USE.get(name, 0) for name in computing)
     on_gpu = sum(USE.get(name, 0) for name, kind in computing.items() if kind is Kind.GPU)

@@ -13,12 +13,12 @@ from numpys_kinds import Kind, kind_of, names
 pytestmark = pytest.mark.fast
 
 _P = inspect.Parameter
-#: Arguments that NumPy has and the function here has not: giving one raises TypeError.
+#: Arguments of NumPy that the function here lacks: giving one raises TypeError.
 WITHOUT: dict[str, set[str]] = {
     **{name: {"axes", "axis", "keepdims"} for name in ("matmul", "matvec", "vecmat")},
     "vecdot": {"axes", "keepdims"},
 }
-#: Names that others have taken the place of: the same calls mean the same.
+#: Arguments with a different name here, and the same meaning.
 ELSEWHERE = {"clip": {"a_min": "min", "a_max": "max"}}
 
 
@@ -56,5 +56,5 @@ def test_arguments(name: str, theirs: Callable[..., Any], ours: Callable[..., An
             by_name = one.name in known and known[one.name].kind is not _P.POSITIONAL_ONLY
             left |= set() if by_name else {one.name}
     if isinstance(theirs, np.ufunc):
-        left -= {"signature"}  # which chooses a loop of NumPy's
+        left -= {"signature"}  # chooses a loop of NumPy's
     assert left == WITHOUT.get(name, set())

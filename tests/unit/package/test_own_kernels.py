@@ -17,7 +17,7 @@ BODY = "let d = T(n) * x;\nz = d\n  + x;"
 
 
 def made(kernel: ElementwiseKernel, *kinds: object) -> Source:
-    """Return the kernel of an operation on packed arrays of these types."""
+    """Return the kernel of an operation on packed arrays of the given types."""
     (own,) = kernel._operations
     found = overload_of(own, kinds)  # type: ignore[arg-type]
     assert found is not None

@@ -1,4 +1,4 @@
-"""Random numbers by counters on the host: Random123's known answers, and the distributions."""
+"""Counter-based random numbers on the host: Random123's known answers, and the distributions."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def number(*words: int) -> int:
     return sum(word << 32 * i for i, word in enumerate(words))
 
 
-#: Counter, key and block, of kat_vectors in https://github.com/DEShawResearch/random123.
+#: Counter, key and block of kat_vectors in https://github.com/DEShawResearch/random123.
 KNOWN = [
     (number(0, 0, 0, 0), number(0, 0), [0x6627E8D5, 0xE169C58D, 0xBC57AC4C, 0x9B00DBD8]),
     (2**128 - 1, 2**64 - 1, [0x408F276D, 0x41C83B0E, 0xA20BC7C6, 0x6D5451FD]),
@@ -101,7 +101,7 @@ def test_normal_is_that_of_box_and_muller() -> None:
 
 
 def distance(sample: np.ndarray, cumulative: np.ndarray) -> float:
-    """Kolmogorov's statistic: more than 1.95 once in a thousand times."""
+    """Return Kolmogorov's statistic. It exceeds 1.95 once in a thousand times."""
     n = len(sample)
     steps = np.arange(n + 1) / n
     return float(np.maximum(steps[1:] - cumulative, cumulative - steps[:-1]).max() * sqrt(n))
@@ -121,7 +121,7 @@ def test_distributions(key: int) -> None:
 
 def test_moments_of_normal() -> None:
     z = philox.normal(3, 0, MANY).astype(np.float64)
-    # Four standard deviations of each mean: of z^k, sqrt(variance / n).
+    # Four standard deviations of each mean of z^k: sqrt(variance / n).
     for power, expected, variance in ((1, 0, 1), (2, 1, 2), (3, 0, 15), (4, 3, 96)):
         assert abs((z**power).mean() - expected) < 4 * sqrt(variance / MANY)
     assert abs((z[::2] * z[1::2]).mean()) < 4 * sqrt(2 / MANY), "a pair's numbers are correlated"

@@ -1,7 +1,6 @@
-"""The steps of each operation, on devices of several kinds, seen through a fake port.
+"""The steps that each operation records on several kinds of devices, checked on a fake GPU.
 
-Tests on a GPU (tests/browser/inside) check the results. These tests cover every choice of kernel at
-least once.
+Tests on a GPU (tests/browser/inside) check the results. These tests cover every choice of kernel.
 """
 
 from __future__ import annotations
@@ -94,7 +93,7 @@ def _eigenvalues(e: E, count: int, n: int) -> None:
     factorisations.eigh(e.device, "eigvalsh", a, values, None, of)
 
 
-#: What is called, and the steps that it records on a device without any feature.
+#: Calls, and the steps that each records on a device without optional features.
 CASES: dict[str, tuple[Callable[[E], Any], list[str]]] = {
     "relu": (lambda e: e.relu(_new(e, 1000)), ["fused: relu 1×1×1"]),
     "relu in place": (
@@ -727,7 +726,7 @@ CASES: dict[str, tuple[Callable[[E], Any], list[str]]] = {
     ),
 }
 
-#: The same on a device with subgroup matrices, as NVIDIA's have.
+#: The same on a device with subgroup matrices, such as NVIDIA's.
 WITH_MATRICES = {
     "matmul high": [
         "split_largest.rows 1536×1×1",
@@ -767,7 +766,7 @@ WITH_MATRICES = {
     "conv 3x3": ["conv2d_window.16 28×14×1"],
 }
 
-#: On a device with the least that WebGPU promises.
+#: The same on a device with WebGPU's default limits.
 WITH_LITTLE = {
     "matmul large": ["gemm.64 1024×1×1"],
     "vector matmul": ["gemm_thin.quads 64×2×1", "gemm_sum.1 8×1×1"],
@@ -824,10 +823,10 @@ def test_numbers_are_no_part_of_a_program() -> None:
     x = executor.full((10,), 1.0)
     for number in range(100):
         executor.add(x, float(number))
-    assert len(device._programs.bound) == 2  # fill and scalar
+    assert len(device._programs.bound) == 2  # fill and scalar share one each
     gpu = device.recorder
     assert isinstance(gpu, FakeGpu)
-    assert len({late for _, _, late in gpu.told}) == 100  # 1.0 twice
+    assert len({late for _, _, late in gpu.told}) == 100  # the scalar 1.0 occurs twice
 
 
 def test_programs_are_bounded() -> None:
@@ -885,6 +884,6 @@ def test_temporaries_are_used_again_within_a_program() -> None:
     first, second = build.temporary(1000), build.temporary(4000)
     build.release(first, second)
     assert build.temporary(900) == first
-    assert build.temporary(100) not in (first, second)  # far too large for it
+    assert build.temporary(100) not in (first, second)  # exceeds the limit
     assert build.temporary(4000) == second
     assert build.program().temporaries == (1000, 4000, 100)

@@ -144,7 +144,7 @@ def test_comments(source: str, expected: str) -> None:
 def test_comments_of_any_kind_end(parts: list[str]) -> None:
     source = "".join(parts)
     assert len(without_comments(source)) <= 2 * len(source) + 1
-    # What stands behind a closed comment and a line's end is never lost.
+    # Text after a closed comment and a line break is kept.
     assert without_comments(f"{source} {'*/' * source.count('/*')}\nend").endswith("end")
 
 

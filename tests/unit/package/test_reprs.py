@@ -1,4 +1,4 @@
-"""No repr of the package shows an address."""
+"""No repr of the package contains a memory address."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from browsergpu.device.device import Device
 
 pytestmark = pytest.mark.fast
 
-#: Imported in a page alone.
+#: Modules that can be imported only in a page.
 IN_A_PAGE = "browsergpu.gpu.browser."
 
 

@@ -23,7 +23,7 @@ INF, NAN = math.inf, math.nan
 ARITHMETIC = {"add": operator.add, "sub": operator.sub, "mul": operator.mul}
 COMPARISONS = {name: getattr(operator, name) for name in ("eq", "ne", "lt", "le", "gt", "ge")}
 TWO = [*ARITHMETIC, "div", "mod", "pow", *COMPARISONS]
-# Of integers they give whole ones, where there is one.
+# These return integers for integers.
 WHOLE = [*ARITHMETIC, "mod", "pow", "floor", "ceil", "round", "abs"]
 ONE = ["sqrt", "sin", "cos", "tan", "log", "exp", "floor", "ceil", "round", "abs"]
 
@@ -31,7 +31,7 @@ numbers = st.floats(allow_subnormal=False)
 
 
 def same(a: float, b: float) -> bool:
-    """Equal, NaN equal NaN, zeros told apart by their sign."""
+    """Return whether numbers are equal; NaN equals NaN, and the sign of zero counts."""
     return (math.isnan(a) and math.isnan(b)) or (
         a == b and math.copysign(1, a) == math.copysign(1, b)
     )
@@ -128,7 +128,7 @@ def test_nan_compares_as_ieee_says() -> None:
 
 # ---- integers ------------------------------------------------------------------------------
 
-LARGE = 2**53 + 1  # the first integer that no double is
+LARGE = 2**53 + 1  # no double represents this integer
 
 whole_numbers = st.integers(-(2**70), 2**70) | st.sampled_from([LARGE, -LARGE, 2**64 - 1, 0, 1, -1])
 

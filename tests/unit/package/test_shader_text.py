@@ -24,12 +24,12 @@ CONFIGURED = [
 
 
 def code_of(text: str) -> str:
-    """WGSL without its comments."""
+    """Return WGSL without its comments."""
     return _COMMENT.sub(" ", text)
 
 
 def array_types(code: str) -> list[str]:
-    """What stands between each ``array<`` and its end."""
+    """Return the arguments of each ``array<...>``."""
     found = []
     for start in re.finditer(r"\barray\s*<", code):
         depth, at = 1, start.end()
@@ -67,7 +67,7 @@ def test_lines_keep_their_numbers(kernel: Kernel, constants: dict[str, int]) -> 
     left_out, repeats = False, 0
     for old, new in zip(before, after, strict=True):
         begins = old.strip().startswith("//#repeat ")
-        if repeats or begins:  # all lines are on the first one
+        if repeats or begins:  # all code is on the first line
             assert new == "" if repeats else re.search(r"\b0u\b|_0\b", new)
             repeats += begins - (old.strip() == "//#end")
             continue
@@ -120,7 +120,7 @@ LIBRARY = sorted(
     path.relative_to(shaders.directory()).as_posix()
     for path in shaders.directory().glob("lib/**/*.wgsl")
 )
-# Kernels whose text is put together by a program use these.
+# Kernels with generated text include these files.
 GENERATED = (
     "lib/c_text.wgsl", "lib/chance/", "lib/complex/", "lib/fused/", "lib/math/", "lib/special/",
     "lib/wide/",

@@ -1,4 +1,4 @@
-"""Text of values and sizes in errors."""
+"""The text of values and sizes in error messages."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.fast
 
 
 class OnTheGpu:
-    """An array of somebody's whose repr would read the GPU."""
+    """An array of another library whose repr would read the GPU."""
 
     shape = (2, 3)
     dtype = np.dtype(np.float32)
@@ -31,7 +31,7 @@ class OnTheGpu:
 
 
 class Holds:
-    """An object whose repr shows what it holds."""
+    """An object whose repr shows its contents."""
 
     def __init__(self, value: Any) -> None:
         self.value = value
@@ -41,7 +41,7 @@ class Holds:
 
 
 class Hostile:
-    """An object that raises whatever is asked of it."""
+    """An object that raises an error on every access."""
 
     def __getattribute__(self, name: str) -> Any:
         raise RuntimeError(name)
@@ -110,7 +110,7 @@ def test_long_values_are_cut() -> None:
                   dict.fromkeys(range(5), "z" * 50)):  # fmt: skip
         assert len(shown(value)) <= 160
         assert "\n" not in shown(value)
-    assert shown(10**10_000) == "an int object"  # Python writes out no larger ones
+    assert shown(10**10_000) == "an int object"  # Python refuses to format larger integers
 
 
 def test_the_packages_own_dataclasses_are_shown_field_by_field() -> None:

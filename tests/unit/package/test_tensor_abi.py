@@ -1,4 +1,4 @@
-"""The 52 methods of the tensor backend, and their fingerprint."""
+"""The 52 methods of the tensor backend and their fingerprint."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.fast
 
 PACKAGE = Path(browsergpu.__file__).parents[1]
 
-#: The arguments of every method but the scalar ones. None for a property.
+#: The arguments of every method but the scalar ones; None for a property.
 ARGUMENTS = {
     "name": None,
     "is_available": None,
@@ -55,7 +55,7 @@ ARGUMENTS = {
     "abi_fingerprint": "",
     "dispatch_compute": "shader bindings push_constants workgroup_count",
 }
-#: The scalar methods by their arguments.
+#: The scalar methods, by their arguments.
 SCALARS = {
     "a b": "add sub mul div mod pow eq ne lt le gt ge",
     "x": "sqrt sin cos tan log exp floor ceil round abs",
@@ -113,7 +113,7 @@ def test_the_fingerprint_is_the_same_in_every_process() -> None:
 
 
 def copy_of(**changed: Any) -> type:
-    """The backend's members in one class, with some changed, added or (None) removed."""
+    """Return the backend's members in one class, with some changed, added or (None) removed."""
     members = {name: inspect.getattr_static(TensorBackend, name) for name in dir(TensorBackend)}
     members = {name: member for name, member in members.items() if not name.startswith("__")}
     members |= changed
@@ -157,7 +157,7 @@ def test_the_fingerprint_changes_with_the_methods(change: dict[str, Any]) -> Non
 
 
 class Backend:
-    """Something that tells a fingerprint."""
+    """A backend with a given fingerprint."""
 
     def __init__(self, told: Any) -> None:
         self.abi_fingerprint = lambda: told

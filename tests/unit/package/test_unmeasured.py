@@ -1,4 +1,4 @@
-"""Variants that devices without measurements select, by the facts of several GPUs."""
+"""Variants that devices without measurements select, from the properties of several GPUs."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ UNHEARD_OF = names("acme"), limits(16_384, 256)
 LLVMPIPE = names("llvmpipe"), limits(32_768, 1024)
 INTEGRATED = {"intel": INTEL, "apple": APPLE, "qualcomm": QUALCOMM, "unheard of": UNHEARD_OF}
 
-#: Every size class of every operation that something is picked or measured for.
+#: Every size class of every operation that has a tuned default or a measurement.
 CLASSES = sorted(
     {(op, name) for table in PICKS.values() for op, picks in table.items() for name in picks}
     | {(problem.op, problem.size_class) for family in FAMILIES for problem in family.problems}
@@ -57,7 +57,7 @@ def anything(_variant: Variant) -> bool:
 
 
 def not_thin(variant: Variant) -> bool:
-    """What large products ask of a variant."""
+    """Large products require this of a variant."""
     return "lanes" not in variant.traits
 
 
@@ -133,7 +133,7 @@ def test_integrated_gpus_pick_what_surely_fits_them(vendor: str, op: str, size_c
     ("vendor", "op", "size_class", "able", "name"),
     [
         ("apple", "gemm", "across", anything, "quads_wide"),
-        # It has no 1024 threads: the table's next one.
+        # Qualcomm lacks 1024 threads, so the table's next variant is selected.
         ("qualcomm", "gemm", "across", anything, "quads"),
         ("intel", "gemm", "medium", not_thin, "tile64"),
         ("intel", "gemm", "large", not_thin, "tile64"),
@@ -167,7 +167,7 @@ def test_software_takes_what_compiles_soon() -> None:
 
 
 def test_what_may_be_tried() -> None:
-    """More than what is picked unseen, but nothing that is sure to spill its registers."""
+    """The candidates include more than the default, but no variant that would spill registers."""
     device = Choices(APPLE[0], frozenset(), APPLE[1])
     tried = [variant.name for variant in device.plausible("gemm", "large", not_thin)]
     assert tried == ["tile64", "quads64", "tile32"], "the general one is the last"

@@ -1,4 +1,4 @@
-"""The table of variants is consistent, and devices select from it as intended."""
+"""The table of variants is consistent, and devices select the intended variants."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from browsergpu.kernels.variants import PICKS, VARIANTS, device_class
 
 pytestmark = pytest.mark.fast
 
-# What every WebGPU device has: https://www.w3.org/TR/webgpu/#limits
+# The default limits of every WebGPU device: https://www.w3.org/TR/webgpu/#limits
 LEAST = {"maxComputeWorkgroupStorageSize": 16_384, "maxComputeInvocationsPerWorkgroup": 256}
 MORE = {"maxComputeWorkgroupStorageSize": 49_152, "maxComputeInvocationsPerWorkgroup": 1024}
 INFO = {"vendor": "acme", "architecture": "roadrunner", "description": ""}
@@ -48,7 +48,7 @@ def test_families_declare_what_is_theirs() -> None:
 
 @pytest.fixture
 def table(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An operation of three variants, and picks for one vendor."""
+    """Return an operation of three variants, and tuned defaults for one vendor."""
     mul = (
         Variant("matrix", "gemm", features=frozenset({"subgroups"})),
         Variant("large", "gemm", workgroup_bytes=32_768, threads=512),

@@ -1,4 +1,4 @@
-"""The kernels that a name of warm_up stands for."""
+"""The kernels that each name given to warm_up selects."""
 
 from __future__ import annotations
 

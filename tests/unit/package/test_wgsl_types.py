@@ -1,4 +1,4 @@
-"""Positions of floats in the buffers of a shader."""
+"""The positions of floats in the buffers of a shader."""
 
 from __future__ import annotations
 

@@ -16,13 +16,13 @@ pytestmark = pytest.mark.fast
 
 _CONSTANT = re.compile(r"^(?:const|override) (\w+)(?:: \w+)? = ([^;]+);", re.MULTILINE)
 _WORKGROUP = re.compile(r"^var<workgroup> \w+: (.+);", re.MULTILINE)
-# An element type without calls, then a length, in which there may be some.
+# An element type without calls, then a length, which may contain calls.
 _ARRAY = re.compile(r"array<([^()]+?), ([^<>]+)>$")
 _BYTES = {"f32": 4, "u32": 4, "i32": 4, "vec2f": 8, "vec4f": 16, "vec4u": 16}
 
 
 def number(expression: str, constants: Mapping[str, str | int]) -> int:
-    """The value of a whole WGSL expression of named constants."""
+    """Return the value of a whole-number WGSL expression of named constants."""
     plain = re.sub(r"\b(\d+)u\b", r"\1", expression).replace("/", "//")
     names = set(re.findall(r"\b[A-Z]\w*", plain))
     values = {name: number(str(constants[name]), constants) for name in names}
@@ -30,7 +30,7 @@ def number(expression: str, constants: Mapping[str, str | int]) -> int:
 
 
 def size(declared: str, constants: Mapping[str, str | int]) -> int:
-    """Bytes of a type. https://www.w3.org/TR/WGSL/#alignment-and-size"""
+    """Return the bytes of a type. https://www.w3.org/TR/WGSL/#alignment-and-size"""
     found = _ARRAY.match(declared)
     if found is None:
         return _BYTES[declared]
@@ -38,8 +38,10 @@ def size(declared: str, constants: Mapping[str, str | int]) -> int:
 
 
 def workgroup_bytes(variant: Variant) -> int:
-    """As WebGPU counts them: each variable rounded up to 16.
-    https://www.w3.org/TR/webgpu/#dom-supported-limits-maxcomputeworkgroupstoragesize"""
+    """Return the workgroup memory as WebGPU counts it: each variable is rounded up to 16 bytes.
+
+    https://www.w3.org/TR/webgpu/#dom-supported-limits-maxcomputeworkgroupstoragesize
+    """
     kernel = KERNELS[variant.kernel]
     text = re.sub(r"//[^\n]*", "", shaders.load(kernel.shader))
     text = re.sub(r"[ \t]+\n", "\n", text)

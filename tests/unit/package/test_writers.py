@@ -1,4 +1,4 @@
-"""One module writes all files of the package, completely or not at all."""
+"""A single module writes all files of the package, each completely or not at all."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ pytestmark = pytest.mark.fast
 
 PACKAGE = Path(__file__).resolve().parents[3] / "py" / "browsergpu"
 THE_WRITER = "core/files.py"
-#: Methods and functions of the standard library and of NumPy that write to a path.
+#: Methods and functions of the standard library and NumPy that write to a path.
 WRITERS = {"write_text", "write_bytes", "tofile", "savetxt", "mkstemp", "NamedTemporaryFile"}
 
 
 def _writers(source: str) -> Iterator[int]:
-    """The lines that write to a path, or open one for it."""
+    """Return the lines that write to a path or open it for writing."""
     for node in ast.walk(ast.parse(source)):
         if not isinstance(node, ast.Call):
             continue

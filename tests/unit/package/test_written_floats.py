@@ -14,14 +14,14 @@ pytestmark = pytest.mark.fast
 
 
 def found(kernel: Kernel, configuration: str) -> dict[str, object]:
-    """The floats of each buffer that a dispatch writes, all of whose fields are 1."""
+    """Return the floats in each buffer that a dispatch writes, if all its fields are 1."""
     label = f"{kernel.name}.{configuration}" if configuration else kernel.name
     pipeline = Pipeline(16, label, 0, print, kernel.name)
     fields = (1,) * (3 + len(kernel.bindings) + len(kernel.params.fields))
     return {name: floats for name, _, floats in written_floats(pipeline, fields)}
 
 
-#: Integers and flags that kernels of linalg write beside floats.
+#: Integers and flags that linalg's kernels write besides floats.
 WORDS = {"busy", "exchanges", "faults", "turned"}
 
 

@@ -31,7 +31,7 @@ def write_wheel(folder: Path, name: str) -> None:
 
 @pytest.fixture
 def links(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """All that pip can install from."""
+    """A folder with the only packages that pip can install."""
     folder = tmp_path / "links"
     write_wheel(folder, "first")
     write_wheel(folder, "second")

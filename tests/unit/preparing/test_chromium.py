@@ -1,4 +1,4 @@
-"""Selection of a Chromium for the tests. The browsers here are programs that print a version."""
+"""Selection of a Chromium for the tests. The browsers here are scripts that print a version."""
 
 import sys
 from pathlib import Path
@@ -38,14 +38,14 @@ def memory(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def python(tmp_path: Path) -> Path:
-    """A Python whose Playwright has a browser that it cannot download."""
+    """A Python whose Playwright has no browser and cannot download one."""
     script = f'case "$1" in -c) echo {tmp_path}/absent/chrome;; *) exit 1;; esac'
     return program(tmp_path / "python", script)
 
 
 @pytest.fixture(autouse=True)
 def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A machine without any browser and without root."""
+    """A machine without a browser and without root."""
     folder = tmp_path / "bin"
     folder.mkdir()
     monkeypatch.delenv(VARIABLE, raising=False)

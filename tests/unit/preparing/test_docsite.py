@@ -1,4 +1,4 @@
-"""tools/docsite: links of the documents lead to pages of the site or to the repository."""
+"""tools/docsite: links between documents lead to pages of the site or to the repository."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Selection of a Firefox for the tests. The browsers here are programs that print a version."""
+"""Selection of a Firefox for the tests. The browsers here are scripts that print a version."""
 
 import re
 import sys
@@ -35,7 +35,7 @@ def said() -> list[str]:
 
 @pytest.fixture(autouse=True)
 def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A machine without any browser and without root."""
+    """A machine without a browser and without root."""
     folder = tmp_path / "bin"
     folder.mkdir()
     monkeypatch.delenv(VARIABLE, raising=False)
@@ -104,7 +104,7 @@ def test_none_that_will_do(said: list[str]) -> None:
 
 @pytest.fixture
 def ran(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The names of the checks that the command line runs; nothing is prepared or run."""
+    """Return the names of the checks that a command line selects, without running them."""
     names: list[str] = []
 
     def note(name: str, *_: object) -> Outcome:

@@ -1,4 +1,4 @@
-"""The JavaScript checks: their installation, and that they cover every file."""
+"""The JavaScript checks: their installation, and their coverage of every file."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from runner.problem import CannotPrepare
 
 PINS = REPOSITORY / "tests" / "javascript"
 HARNESS = REPOSITORY / "tests" / "browser" / "harness"
-#: Of the compiler's, one for each place that JavaScript runs in.
+#: The TypeScript compiler's configurations, one for each environment that runs JavaScript.
 CONFIGURATIONS = ("recorder.json", "page.json", "worker.json")
 
 
 @pytest.fixture
 def pins(tmp_path: Path) -> Path:
-    """Pins of no package: npm then needs no registry."""
+    """A lock file without packages, so that npm needs no registry."""
     folder = tmp_path / "pins"
     folder.mkdir()
     write_pins(folder, "1.0.0")
@@ -35,7 +35,7 @@ def write_pins(folder: Path, version: str) -> None:
 
 
 def ensure(folder: Path, pins: Path) -> list[str]:
-    """Ensures the packages, and gives what was said."""
+    """Install the packages and return the messages."""
     said: list[str] = []
     ensure_javascript(folder, pins, Path(sys.executable), said.append)
     return said
@@ -84,6 +84,6 @@ def test_the_compiler_checks_every_file() -> None:
         for ending in ("js", "mjs", "cjs")
         for path in (REPOSITORY / folder).rglob(f"*.{ending}")
     }
-    # What runs in Node.js, of which there are no types here.
+    # Files that run in Node.js, whose types are not installed.
     of_node = {PINS / "eslint.config.mjs", HARNESS / "firefox-driver.cjs"}
     assert present - checked == of_node

@@ -1,6 +1,6 @@
 """The list of known failures in Firefox, in docs/browsers.md.
 
-It names tests that run in Firefox, and a listed test that passes fails the run.
+It names tests that run in Firefox. If a listed test passes, the run fails.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from devsite.layout import REPOSITORY
 HARNESS = REPOSITORY / "tests" / "browser" / "harness"
 pytestmark = pytest.mark.fast
 
-#: What pytest runs: a test that passes, one that fails, and one that is not listed.
+#: A test that passes, one that fails, and one that is not listed.
 TESTS = """
 import pytest
 

@@ -1,4 +1,4 @@
-"""Test files start in the order of their earlier durations, the longest first."""
+"""Test files start in order of their recorded durations, longest first."""
 
 import json
 import subprocess

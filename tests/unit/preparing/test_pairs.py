@@ -1,4 +1,4 @@
-"""Pairwise combinations contain each pair of values."""
+"""Pairwise combinations contain every pair of values."""
 
 import itertools
 
@@ -19,7 +19,7 @@ def test_each_pair_occurs_in_fewer_rows() -> None:
     chosen = pairwise(every)
     assert pairs_of(chosen) == pairs_of(every)
     assert len(every) == 72
-    assert len(chosen) <= 16  # 12 at least, for 4 times 3 pairs of the two longest
+    assert len(chosen) <= 16  # at least 12: 4 × 3 pairs of the two longest
     assert set(chosen) <= set(every)
 
 

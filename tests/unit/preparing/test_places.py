@@ -1,4 +1,4 @@
-"""The tests that each mode of tests/run.py runs, and where, by their markers."""
+"""The tests that each mode of tests/run.py selects by marker, and where they run."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 from devsite.layout import REPOSITORY
 from runner.stages import ALL, DEFAULT, FAST, INSIDE, Stage
 
-# A plugin of pytest: tells the markers of each test that it has collected.
+# A pytest plugin that writes the markers of each collected test.
 TELL = """
 import json
 import os
@@ -25,14 +25,14 @@ def pytest_collection_finish(session):
         json.dump(found, file)
 """
 
-pytestmark = pytest.mark.all  # all tests are collected: 10 s
+pytestmark = pytest.mark.all  # collects all tests: 10 s
 
 Marks = dict[str, set[str]]
 
 
 @pytest.fixture(scope="module")
 def marks(tmp_path_factory: pytest.TempPathFactory) -> Marks:
-    """All tests with their markers."""
+    """The markers of all tests."""
     folder = tmp_path_factory.mktemp("plugin")
     (folder / "tell_marks.py").write_text(TELL)
     told = folder / "marks.json"
@@ -49,10 +49,10 @@ def marks(tmp_path_factory: pytest.TempPathFactory) -> Marks:
 
 
 def chosen(stage: Stage, marks: Marks) -> set[str]:
-    """The tests that a stage runs."""
+    """Return the tests that a stage runs."""
     arguments = list(stage.arguments)
     expression = arguments[arguments.index("-m") + 1] if "-m" in arguments else "True"
-    # Such an expression of pytest's is one of Python's.
+    # A pytest marker expression is also a Python expression.
     names = ("fast", "native", "all", "firefox", "random_programs")
     return {
         test

@@ -1,4 +1,4 @@
-"""The files for a package registry: `python -m build` in a fresh clone, and its metadata."""
+"""The files for a package registry: `python -m build` in a fresh clone, and the metadata."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _VERSION = re.search(
 
 
 def run(*command: str | Path, folder: Path = REPOSITORY) -> str:
-    """Run a program that must succeed; gives what it said."""
+    """Run a program that must succeed and return its output."""
     finished = subprocess.run(
         command,
         cwd=folder,
@@ -51,14 +51,14 @@ def version() -> str:
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of what `python -m build` makes of the files that git knows."""
+    """A folder with the output of `python -m build` on the files tracked by git."""
     clone = tmp_path_factory.mktemp("clone")
     for name in run("git", "ls-files", "-z").split("\0"):
         source = REPOSITORY / name
         if name and source.is_file():
             (clone / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(source, clone / name)
-    # The wheel is built from the archive of sources, as a registry's users would.
+    # Build the wheel from the source archive, as a registry's users would.
     run(sys.executable, "-m", "build", "--no-isolation", folder=clone)
     return clone / "dist"
 
@@ -104,7 +104,7 @@ def test_the_installed_wheel_computes_outside_a_browser_and_dask_finds_it(
     built: Path, tmp_path: Path, engine: str
 ) -> None:
     with zipfile.ZipFile(next(built.glob("*.whl"))) as wheel:
-        wheel.extractall(tmp_path)  # all that installing it does
+        wheel.extractall(tmp_path)  # files that installation adds
     code = (
         "import dask.array\n"
         "from browsergpu.__main__ import main\n"

@@ -1,4 +1,4 @@
-"""Test files on several workers, some of which die."""
+"""Test files run on several workers, some of which die."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def pytest_xdist_make_scheduler(config, log):
     return FileScheduling(config, log)
 """
 PASSING = "def test_a(): pass\n"
-#: Workers that replace another collect their tests for three seconds.
+#: Replacement workers collect their tests for three seconds.
 SLOW_TO_COLLECT = """
 import os, time
 
@@ -31,7 +31,7 @@ def pytest_collection_modifyitems():
 def crashing(seconds: float) -> str:
     """Return a test file whose second test ends the worker after ``seconds``.
 
-    A worker that ends at once loses the result of the test before.
+    A worker that ends immediately loses the result of the previous test.
     """
     return f"""
 import os, time
@@ -51,7 +51,7 @@ def test_b(): pass
 
 
 def run(folder: Path, workers: int, files: list[str], conftest: str = CONFTEST) -> str:
-    """Run test files of these contents and return the output of pytest."""
+    """Run test files with the given contents and return pytest's output."""
     (folder / "conftest.py").write_text(conftest)
     for n, content in enumerate(files):
         (folder / f"test_{n}.py").write_text(content)

@@ -1,4 +1,4 @@
-"""The runs of pytest for the options of tests/run.py, and refused options."""
+"""The pytest runs for the options of tests/run.py, and refused options."""
 
 import re
 import sys
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.fast
 
 
 def choice(stage: Stage) -> list[str]:
-    """The arguments of a stage that say which tests run."""
+    """Return the arguments of a stage that select tests."""
     arguments = list(stage.arguments)
     return arguments[arguments.index("--no-loadscope-reorder") + 1 :]
 

@@ -1,4 +1,4 @@
-"""tests/run.py installs a Vulkan driver if the test of naga needs one."""
+"""tests/run.py installs a Vulkan driver if the naga test needs one."""
 
 import sys
 from pathlib import Path
@@ -16,14 +16,14 @@ pytestmark = [
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where drivers are listed, on a machine that has none."""
+    """The folder that lists drivers, on a machine without any."""
     monkeypatch.setattr(vulkan, "_DRIVERS", (tmp_path / "absent", tmp_path))
     return tmp_path
 
 
 @pytest.fixture
 def installed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The packages that Debian was asked for."""
+    """The Debian packages that were requested."""
     packages: list[str] = []
 
     def install(package: str, say: object) -> bool:

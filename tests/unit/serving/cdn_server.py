@@ -1,4 +1,4 @@
-"""A local HTTP server in place of the CDN or of npm's registry."""
+"""A local HTTP server in place of the CDN or the npm registry."""
 
 import http.server
 import threading
@@ -9,8 +9,11 @@ from dataclasses import dataclass
 
 @dataclass
 class Reply:
-    """What the server answers; ``length`` can promise more than ``body`` holds, and one that
-    ``stalls`` keeps the connection open after the body, saying nothing more."""
+    """A reply of the server.
+
+    ``length`` may be larger than ``body``. A reply that ``stalls`` keeps the connection open after
+    the body without sending more.
+    """
 
     body: bytes
     status: int = 200
@@ -20,7 +23,7 @@ class Reply:
 
 
 class CdnServer:
-    """Serves ``replies`` by path and counts what was asked for."""
+    """Serves ``replies`` by path and counts the requests."""
 
     def __init__(self) -> None:
         self.replies: dict[str, Reply] = {}

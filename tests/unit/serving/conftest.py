@@ -1,4 +1,4 @@
-"""Fixtures of the tests of serve.py."""
+"""Fixtures for the tests of serve.py."""
 
 import threading
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ from devsite.store import Store
 
 @pytest.fixture(autouse=True)
 def no_server_is_left() -> Iterator[None]:
-    """A server whose socket was closed and whose thread was not ended keeps a core busy."""
+    """Assert that the server's thread has ended: without its socket it keeps a core busy."""
     yield
     left = [thread.name for thread in threading.enumerate() if "serve_forever" in thread.name]
     assert left == []
@@ -28,7 +28,7 @@ def store(tmp_path: Path) -> Store:
 
 @pytest.fixture
 def cdn() -> Iterator[CdnServer]:
-    """A server to fetch from."""
+    """A server to download from."""
     server = CdnServer()
     yield server
     server.close()
@@ -42,5 +42,5 @@ def checkout(tmp_path: Path) -> Layout:
 
 @pytest.fixture
 def notes() -> Notes:
-    """A progress that keeps what was reported."""
+    """A progress reporter that keeps the messages."""
     return Notes()

@@ -21,7 +21,7 @@ NO_CDN = "http://127.0.0.1:9"
 
 
 class Notes(Progress):
-    """Keeps what was reported."""
+    """Keeps the reported messages."""
 
     def __init__(self) -> None:
         self.notes: list[str] = []
@@ -44,7 +44,7 @@ def manifest_file(
     cdn: str | None = None,
     package: Package | None = None,
 ) -> ManifestFile:
-    """The manifest's line for a file with this content."""
+    """Return the manifest's line for a file with the given content."""
     return ManifestFile(
         path=path,
         version="1.0",
@@ -56,7 +56,7 @@ def manifest_file(
 
 
 def fetch(files: Sequence[ManifestFile], store: Store, notes: Notes, *sources: Source) -> dict:
-    """Fetch the files; gives the paths of those that did not come, with the reason."""
+    """Fetch the files. Return the paths that failed, with the reasons."""
     try:
         fetch_files(files, sources, store, notes)
     except SourcesFailed as error:
@@ -65,7 +65,7 @@ def fetch(files: Sequence[ManifestFile], store: Store, notes: Notes, *sources: S
 
 
 def copy_checkout(target: Path) -> Layout:
-    """A copy of this repository's sources, small enough for each test to have its own."""
+    """Copy this repository's sources; the copy is small enough for each test to have its own."""
     target.mkdir()
     for name in ("serve.py", "pyproject.toml", "LICENSE", ".gitignore"):
         shutil.copy2(REPOSITORY / name, target / name)
@@ -78,9 +78,9 @@ def copy_checkout(target: Path) -> Layout:
 
 
 def fill_cache(layout: Layout, folder: str = "") -> None:
-    """Link the files that `prepare` made ready in this repository into the checkout's cache.
+    """Link files that `prepare` built in this repository into the checkout's cache.
 
-    They are hard links: a test may remove or replace them, but never write into them.
+    They are hard links: a test may remove or replace them, but must not write into them.
     """
     for file in load_manifest().files:
         if file.path.startswith(folder):
@@ -94,17 +94,17 @@ def fill_cache(layout: Layout, folder: str = "") -> None:
 
 
 def build_files() -> tuple[ManifestFile, ...]:
-    """The manifest's files that build the wheel."""
+    """Return the manifest's files that build the wheel."""
     return load_manifest().under("build")
 
 
 def with_build_files(*files: ManifestFile) -> Manifest:
-    """A manifest of these files and of what builds the wheel."""
+    """Return a manifest of the given files and of the files that build the wheel."""
     return Manifest((*files, *build_files()))
 
 
 def files_below(folder: Path) -> list[str]:
-    """Every file below the folder, by its relative path."""
+    """Return every file below the folder, by relative path."""
     return sorted(
         path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()
     )
@@ -112,7 +112,7 @@ def files_below(folder: Path) -> list[str]:
 
 @contextlib.contextmanager
 def tiny_disk(folder: Path) -> Iterator[Path]:
-    """A real file system of 256 kB; needs root and the right to mount."""
+    """Mount a real file system of 256 kB. Needs root and permission to mount."""
     folder.mkdir()
     try:
         subprocess.run(

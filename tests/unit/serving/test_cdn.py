@@ -1,4 +1,4 @@
-"""Downloads from a CDN: complete files or an error, and no wait for an unreachable CDN."""
+"""Downloads from a CDN are complete or raise an error, and do not wait for an unreachable CDN."""
 
 import socket
 import threading

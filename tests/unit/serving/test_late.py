@@ -35,7 +35,7 @@ LOCK = json.dumps({"info": {}, "packages": {"lxml": entry(WHEEL)}}).encode()
 
 @pytest.fixture
 def manifest(cdn: CdnServer, checkout: Layout) -> Manifest:
-    """A site whose lock has one wheel more than the site; the CDN has that wheel."""
+    """A site whose lock has one wheel more than the site. The CDN has the wheel."""
     fill_cache(checkout, "build/")
     cdn.replies = {"lock": Reply(LOCK), REMOTE: Reply(WHEEL)}
     return with_build_files(manifest_file("pyodide/pyodide-lock.json", LOCK, cdn="lock"))
@@ -64,7 +64,7 @@ def test_a_wheel_is_fetched_once_and_then_there_without_a_network(
     cdn.requests.clear()
     assert get(site, f"/pyodide/{NAME}") == (200, WHEEL)
     assert get(site, f"/pyodide/{NAME}") == (200, WHEEL)
-    assert cdn.requests[REMOTE] <= 2  # one asks whether the CDN can be reached
+    assert cdn.requests[REMOTE] <= 2  # one tests whether the CDN is reachable
     offline = prepare(layout=checkout, manifest=manifest, offline=True)
     assert get(offline, f"/pyodide/{NAME}") == (200, WHEEL)
 
@@ -72,7 +72,7 @@ def test_a_wheel_is_fetched_once_and_then_there_without_a_network(
 @pytest.mark.parametrize(
     ("reply", "path"),
     [
-        (Reply(WHEEL[:-1] + b"!"), f"/pyodide/{NAME}"),  # other bytes than the lock says
+        (Reply(WHEEL[:-1] + b"!"), f"/pyodide/{NAME}"),  # differs from the lock
         (Reply(b"gone", status=404), f"/pyodide/{NAME}"),
         (Reply(WHEEL), "/pyodide/unknown.whl"),
         (Reply(WHEEL), f"/{NAME}"),

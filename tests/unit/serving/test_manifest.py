@@ -89,7 +89,7 @@ def test_wheels_are_those_of_the_sites_lock(manifest: Manifest, lock: dict) -> N
 
 
 def test_wheels_lie_beside_the_lock(manifest: Manifest, lock: dict) -> None:
-    """Pyodide looks for a wheel beside the lock, so the lock may not point elsewhere."""
+    """Pyodide looks for a wheel beside the lock, so the lock must not point elsewhere."""
     for file in manifest.under("pyodide"):
         assert file.path == f"pyodide/{file.name}"
     assert all("/" not in package["file_name"] for package in lock.values())
@@ -130,7 +130,7 @@ def test_pyproject_names_the_same_hatchling(pins: dict) -> None:
 
 
 def test_only_the_cdn_is_named_as_a_host() -> None:
-    """Registries are reached through npm and pip, whose users configure the host."""
+    """Registries are reached through npm and pip, where users configure the host."""
     sources = [path for path in (REPOSITORY / "tools").rglob("*") if path.suffix != ".pyc"]
     for path in [*sources, REPOSITORY / "serve.py", REPOSITORY / "tests" / "run.py"]:
         if path.is_file():

@@ -1,4 +1,4 @@
-"""npm and pip as sources: the real clients, against a registry on this machine."""
+"""npm and pip as sources: the real clients, with a registry on this machine."""
 
 import base64
 import hashlib
@@ -71,7 +71,7 @@ def make_wheel(folder: Path, name: str, files: dict[str, bytes]) -> Path:
 
 @pytest.fixture
 def pip_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder that is all that pip can install from."""
+    """A folder with the only packages that pip can install."""
     folder = tmp_path / "links"
     folder.mkdir()
     monkeypatch.setenv("PIP_NO_INDEX", "1")
@@ -81,7 +81,7 @@ def pip_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def registry(tmp_path: Path, cdn: CdnServer, monkeypatch: pytest.MonkeyPatch) -> CdnServer:
-    """The only registry that npm knows."""
+    """The only registry that npm is configured with."""
     if shutil.which("npm") is None:
         pytest.skip("npm is not installed")
     monkeypatch.setenv("npm_config_registry", cdn.url)
@@ -244,7 +244,7 @@ def test_one_client_that_fails_does_not_stop_the_other(
 
 
 def test_a_python_without_pip_uses_the_bundled_one() -> None:
-    # -S leaves site-packages, and pip in it, out.
+    # -S leaves out site-packages, and with it pip.
     script = (
         "import json, sys; sys.path.insert(0, sys.argv[1]); "
         "from devsite.packages import pip_command; print(json.dumps(pip_command()))"

@@ -1,4 +1,4 @@
-"""Parallel work: results are in order, and one failure ends all."""
+"""Parallel work returns results in order, and one failure ends all."""
 
 import threading
 

@@ -1,4 +1,4 @@
-"""prepare(): from an empty cache to a complete site, and its errors."""
+"""prepare() fills an empty cache to a complete site, and reports errors."""
 
 import json
 import os
@@ -47,14 +47,14 @@ def full_cdn(cdn: CdnServer) -> CdnServer:
 
 @pytest.fixture
 def site(checkout: Layout) -> Layout:
-    """A checkout whose cache has what builds the wheel, and nothing else."""
+    """A checkout whose cache has only the files that build the wheel."""
     fill_cache(checkout, "build/")
     return checkout
 
 
 @pytest.fixture
 def no_clients(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """npm is not there, and pip has nowhere to look."""
+    """npm is missing, and pip has no index."""
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     monkeypatch.delenv("PIP_FIND_LINKS", raising=False)
@@ -91,7 +91,7 @@ def test_the_sites_lock_has_the_wheels_that_are_not_of_the_release(
     served = made.roots["/lock/"] / "pyodide-lock.json"
     expected = {"numpy": {"sha256": "1"}, **changes}
     assert json.loads(served.read_text()) == {**release, "packages": expected}
-    # Browsers keep what did not change; what did is not served stale.
+    # Browsers cache unchanged files; changed files are never served stale.
     before = served.stat().st_mtime_ns
     prepare(layout=site, manifest=manifest, cdn=cdn.url)
     assert served.stat().st_mtime_ns == before
@@ -139,7 +139,7 @@ def test_refresh_fetches_and_builds_everything_again(full_cdn: CdnServer, site: 
     full = prepare(layout=site, manifest=MANIFEST, cdn=full_cdn.url)
     before = full.wheel.stat().st_mtime_ns
     full_cdn.requests.clear()
-    # What builds the wheel comes from pip alone: here it is served like the rest.
+    # The wheel's build tools come from pip; here they are served like the other files.
     build = tuple(replace(file, cdn=f"cdn/{file.path}") for file in MANIFEST.under("build"))
     for file in build:
         full_cdn.replies[f"cdn/{file.path}"] = Reply((site.files / file.path).read_bytes())

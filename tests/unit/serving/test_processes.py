@@ -1,4 +1,4 @@
-"""Programs are ended in time, with their children."""
+"""Programs are ended at their timeout, with their children."""
 
 import os
 import sys
@@ -49,7 +49,7 @@ def test_a_program_is_ended_when_called_off(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="process groups are POSIX")
 def test_children_are_ended_too(tmp_path: Path) -> None:
-    # The child holds the write end of a pipe, which ends for the reader when the child is gone.
+    # The child holds the write end of a pipe. The reader sees its end when the child is gone.
     fifo = tmp_path / "alive"
     os.mkfifo(fifo)
     child = "import sys, time; stream = open(sys.argv[1], 'w'); time.sleep(600)"

@@ -1,4 +1,4 @@
-"""No path leads out of the served folders."""
+"""No path leads outside the served folders."""
 
 import tempfile
 import urllib.parse
@@ -44,7 +44,7 @@ def is_inside(found: Path, roots: dict[str, Path]) -> bool:
 
 
 def encoded(text: str, times: int) -> str:
-    """Percent-encode every character, that many times over."""
+    """Percent-encode every character the given number of times."""
     for _ in range(times):
         text = "".join(f"%{byte:02x}" for byte in text.encode())
     return text

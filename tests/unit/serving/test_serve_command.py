@@ -20,7 +20,7 @@ from devsite.manifest import load_manifest
 
 
 def environment(**changes: str) -> dict[str, str]:
-    """No CDN, no npm, nothing for pip and no display: all that is left is the cache."""
+    """No CDN, npm, pip index or display: only the cache is left."""
     variables = {"PATH": "", "PIP_NO_INDEX": "1", "BROWSERGPU_CDN": NO_CDN, **changes}
     dropped = ("DISPLAY", "WAYLAND_DISPLAY", "PIP_FIND_LINKS", "PYTHONPATH")
     return {k: v for k, v in os.environ.items() if k not in dropped} | variables
@@ -28,7 +28,7 @@ def environment(**changes: str) -> dict[str, str]:
 
 @contextmanager
 def running(layout: Layout, *arguments: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """The program once it has said its address."""
+    """Run serve.py and yield it once it has printed its address."""
     with subprocess.Popen(
         [sys.executable, "serve.py", "--port", "0", *arguments],
         cwd=layout.repository,
@@ -50,7 +50,7 @@ def running(layout: Layout, *arguments: str) -> Iterator[tuple[subprocess.Popen[
 
 
 def fails(layout: Layout, *arguments: str) -> tuple[int, str]:
-    """The exit status and the message of a start that does not come up."""
+    """Return the exit status and the message of a start that fails."""
     finished = subprocess.run(
         [sys.executable, "serve.py", *arguments],
         cwd=layout.repository,
@@ -112,7 +112,7 @@ def test_ctrl_c_while_a_file_comes(checkout: Layout, cdn: CdnServer) -> None:
                 unfinished = checkout.temporary.glob("pyodide.asm.wasm.*")
                 assert program.poll() is None
             program.send_signal(signal.SIGINT)
-            # Less than the program's patience with a server that is silent.
+            # Shorter than the program's timeout for a silent server.
             _, err = program.communicate(timeout=READ_TIMEOUT - 5)
         finally:
             program.kill()

@@ -28,7 +28,7 @@ class Answer:
 
 @dataclass
 class Client:
-    """Sends requests exactly as written: no client library tidies the path up."""
+    """Sends requests exactly as written; no client library normalizes the path."""
 
     server: ThreadingHTTPServer
 
@@ -45,7 +45,7 @@ class Client:
 
 @pytest.fixture
 def roots(tmp_path: Path) -> dict[str, Path]:
-    """A page and two folders of a cache, with a secret beside them."""
+    """A page and two folders of a cache, beside a secret."""
     files = {
         "web/index.html": b"<!doctype html>",
         "web/app/index.html": b"<!doctype html><title>app</title>",
@@ -74,7 +74,7 @@ def serve(roots: dict[str, Path], host: str = "127.0.0.1") -> Iterator[Client]:
         try:
             yield Client(server)
         finally:
-            # A thread whose socket is closed would keep a core busy for good.
+            # A thread whose socket is closed would keep a core busy forever.
             server.shutdown()
             thread.join(30)
 

@@ -1,4 +1,4 @@
-"""The cache contains complete, checked files or none."""
+"""The cache contains only complete, verified files."""
 
 import hashlib
 import os

@@ -98,7 +98,7 @@ def test_a_module_that_cannot_be_joined_stops_the_build(ready: Layout) -> None:
 
 
 def pip_wheel(project: Path, folder: Path) -> Path:
-    """The wheel that pip builds of a checkout or an archive, with this environment's hatchling."""
+    """Return the wheel that pip builds from a checkout or archive with the installed hatchling."""
     options = ("--no-build-isolation", "--no-deps", "--no-index", "--disable-pip-version-check")
     command = [sys.executable, "-m", "pip", "wheel", *options, "--wheel-dir", str(folder)]
     subprocess.run([*command, str(project)], check=True, capture_output=True, timeout=600)
@@ -131,7 +131,7 @@ def test_the_same_sources_are_not_built_again(ready: Layout) -> None:
 def test_the_same_sources_give_the_same_bytes(ready: Layout) -> None:
     first = build(ready).read_bytes()
     (ready.cache / "wheel.json").unlink()
-    # Newer times of the same sources change nothing.
+    # Newer modification times alone do not cause a rebuild.
     (ready.repository / "py/browsergpu/py.typed").touch()
     assert build(ready).read_bytes() == first
 
