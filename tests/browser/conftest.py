@@ -1,4 +1,4 @@
-"""Fixtures of the browser tests, and the items of the tests that run inside Pyodide."""
+"""Fixtures of the browser tests, and the collection of tests that run inside Pyodide."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _KEPT = "BROWSERGPU_KEPT"
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    if _KEPT not in os.environ:  # those that pytest-xdist starts share it
+    if _KEPT not in os.environ:  # pytest-xdist's workers share the folder
         folder = os.environ[_KEPT] = tempfile.mkdtemp()
         config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
     if native.ENGINE:
@@ -52,20 +52,19 @@ def lab(pytestconfig: pytest.Config) -> Lab:
 
 @pytest.fixture(scope="session")
 def browser(lab: Lab) -> Browser:
-    """The browser with WebGPU: Chromium, or Firefox where that is chosen."""
+    """The browser with WebGPU: Chromium, or Firefox if it is selected."""
     return lab.browser
 
 
 @pytest.fixture(scope="session")
 def site_url(lab: Lab) -> str:
-    """The address of the site, without a slash at its end."""
+    """The address of the site, without a trailing slash."""
     return lab.site_url
 
 
 @pytest.fixture
 def page_problems(request: pytest.FixtureRequest) -> Iterator[list[str]]:
-    """The problems that the test's pages report; any of them fails the test that has not the
-    marker `provokes_errors`."""
+    """The problems that the test's pages report. Each fails a test without `provokes_errors`."""
     found: list[str] = []
     yield found
     if request.node.get_closest_marker("provokes_errors") is None:
@@ -74,7 +73,7 @@ def page_problems(request: pytest.FixtureRequest) -> Iterator[list[str]]:
 
 @pytest.fixture
 def new_page(lab: Lab, page_problems: list[str]) -> Iterator[Callable[..., Page]]:
-    """Makes pages, each in its own context; takes the options of `Lab.new_page`."""
+    """A function that opens pages, each in its own context, with the options of `Lab.new_page`."""
     pages: list[Page] = []
 
     def make(**options: Any) -> Page:
@@ -88,7 +87,7 @@ def new_page(lab: Lab, page_problems: list[str]) -> Iterator[Callable[..., Page]
 
 @pytest.fixture
 def new_bare_page(lab: Lab, page_problems: list[str]) -> Iterator[Callable[[str], BarePage]]:
-    """Makes bare pages; takes the kernel, "worker" or "main". Pyodide is not booted yet."""
+    """A function that opens bare pages without Pyodide, given the kernel, "worker" or "main"."""
     bares: list[BarePage] = []
 
     def make(kernel: str) -> BarePage:
@@ -102,7 +101,7 @@ def new_bare_page(lab: Lab, page_problems: list[str]) -> Iterator[Callable[[str]
 
 @pytest.fixture(scope="module")
 def shared(lab: Lab) -> Iterator[tuple[NotebookPage, list[str]]]:
-    """The notebook page that a module's tests share, and the problems that it reports."""
+    """The notebook page that a module's tests share, and the problems it reports."""
     with open_notebook(lab) as opened:
         yield opened
 
@@ -111,8 +110,10 @@ def shared(lab: Lab) -> Iterator[tuple[NotebookPage, list[str]]]:
 def notebook(
     request: pytest.FixtureRequest, shared: tuple[NotebookPage, list[str]]
 ) -> Iterator[NotebookPage]:
-    """An empty notebook; the kernel is shared by the module. Problems fail the test as those of
-    ``page_problems`` do."""
+    """An empty notebook in the module's page. A problem of the page fails the test.
+
+    See ``page_problems``.
+    """
     page, found = shared
     page.fresh()
     found.clear()

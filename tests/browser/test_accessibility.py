@@ -1,4 +1,4 @@
-"""axe-core finds no serious problem in the notebook, its dialogs and panels, and other pages."""
+"""axe-core finds no serious problem in the notebook, its dialogs and panels, or other pages."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ print("a block of code that is wide, wider than any screen of", "a telephone, to
 $$ 1 + 2 + 3 + 4 + 5 + 6 + 7 + 8 + 9 + 10 + 11 + 12 + 13 + 14 + 15 + 16 + 17 + 18 + 19 + 20 $$
 """
 
-# By names of the notebook's own ipywidgets, which need no package.
+# Each by its name in the notebook's own ipywidgets, which need no package.
 CONTROLS = """import ipywidgets
 from ipywidgets import HBox, VBox
 VBox([
@@ -46,7 +46,7 @@ VBox([
     ipywidgets.Tab([ipywidgets.Label("first"), ipywidgets.Label("second")], titles=["a", "b"]),
 ])"""
 
-# Each colour on each ground, on both streams' own.
+# Each text colour on each background colour, on stdout and stderr.
 COLOURS = """for name in ("stdout", "stderr"):
     for bold in (0, 1):
         for ink in (39, *range(30, 38), *range(90, 98)):
@@ -96,7 +96,7 @@ def test_cells_with_outputs(notebook: NotebookPage) -> None:
     press(notebook, "Control+Enter")
     expect(notebook.cell(last).get_by_role("heading", name="A heading")).to_be_visible()
     assert_nothing_serious(notebook.page)
-    # Some of it selected, one output folded, and lines with numbers.
+    # Two cells are selected, an output is folded, and lines have numbers.
     notebook.cell(1).focus()
     press(notebook, "o", "Shift+L", "Shift+J")
     expect(notebook.page.locator(".cell.selected")).to_have_count(2)

@@ -1,4 +1,4 @@
-"""The benchmark's runner with small sizes: the result of every row is right. Times are ignored."""
+"""The benchmark's runner with small sizes: every row's result is right. Times are ignored."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ FIRST = "first result: softmax"
 
 
 def run(out: Path, *options: str) -> dict[str, Any]:
-    """What the runner's report says."""
+    """Return the runner's report."""
     command = [sys.executable, str(ROOT / "bench" / "run.py"), "--sizes", "small", "--software"]
     finished = subprocess.run(
         [*command, "--out", str(out), *options], capture_output=True, text=True, timeout=420
@@ -37,7 +37,7 @@ def run(out: Path, *options: str) -> dict[str, Any]:
 
 
 def test_every_row_is_right(tmp_path: Path) -> None:
-    # Each first result is a boot of its own; one of them is the next test's.
+    # First results need a boot each; the next test covers one.
     told = run(tmp_path, "--pages", "ours", "device", "--no-arrays", "--no-first")
     for row in told["rows"]:
         if row["row"].startswith(("arrays: ", "first result: ")):

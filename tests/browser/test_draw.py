@@ -14,7 +14,7 @@ from harness.pixels import Pixels, screenshot
 
 pytestmark = pytest.mark.firefox
 
-# docs/browsers.md lists the image that goes with its backend: nobody has to wait for it long.
+# The known failures of docs/browsers.md time out here: do not wait long for them.
 _PATIENCE_FOR_LISTED = 10.0
 
 _SHOW = """
@@ -51,7 +51,7 @@ def show(bare: BarePage, image: list[float], height: int, width: int, channels: 
 def assert_seen(
     bare: BarePage, seen: Callable[[Pixels], bool], what: str, patience: float = PATIENCE_S
 ) -> None:
-    """Wait until the canvas shows it: a worker's image comes with the next frame."""
+    """Wait until the canvas shows the image. A worker's image appears with the next frame."""
     canvas = bare.page.locator("#gpu-canvas")
     deadline = time.monotonic() + patience
     while True:
@@ -68,14 +68,14 @@ def assert_seen(
 
 
 def near(got: tuple[int, int, int], wanted: tuple[float, float, float]) -> bool:
-    """Within one step of 8 bits, which rounding may cost."""
+    """Return whether colours differ by at most one 8-bit step, the rounding error."""
     return all(abs(g - 255 * w) <= 1.01 for g, w in zip(got, wanted, strict=True))
 
 
 def shows(
     height: int, width: int, colours: list[tuple[float, float, float]]
 ) -> Callable[[Pixels], bool]:
-    """A test of pixels: the canvas has that size and these colours, row by row."""
+    """Return a check that the canvas has this size and these colours, row by row."""
 
     def seen(pixels: Pixels) -> bool:
         return (pixels.height, pixels.width) == (height, width) and all(
@@ -86,7 +86,7 @@ def shows(
 
 
 def test_three_channels(bare: BarePage) -> None:
-    # Every pixel its own colour: a transposed or mirrored image would show.
+    # Each pixel has a different colour, so that a transposed or mirrored image is detected.
     height, width = 5, 7
     colours = [(x / 10, y / 10, (x + y) / 20) for y in range(height) for x in range(width)]
     show(bare, [c for colour in colours for c in colour], height, width, 3)
@@ -101,7 +101,7 @@ def test_one_channel(bare: BarePage) -> None:
 
 
 def test_four_channels(bare: BarePage) -> None:
-    # Over the page's grey, #777.
+    # The image is blended over the page's grey, #777.
     back = 0x77 / 255
     height, width = 4, 4
     image: list[float] = []
@@ -113,7 +113,7 @@ def test_four_channels(bare: BarePage) -> None:
     show(bare, image, height, width, 4)
 
     def seen(pixels: Pixels) -> bool:
-        # Premultiplying in 8 bits and blending round once each.
+        # Premultiplication in 8 bits and blending round once each.
         return pixels.width == width and all(
             all(abs(g - 255 * w) <= 2.5 for g, w in zip(pixels.rgb(i % 4, i // 4), c, strict=True))
             for i, c in enumerate(colours)

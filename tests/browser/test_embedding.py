@@ -1,4 +1,4 @@
-"""The pages of docs/embedding.md, unchanged, on a plain static host."""
+"""The unchanged pages of docs/embedding.md on a plain static host."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ CDN = "https://cdn.jsdelivr.net/pyodide/v314.0.3/full/"
 
 @pytest.fixture(scope="module")
 def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A host with the pages and the wheel, and nothing else."""
+    """A host with only the pages and the wheel."""
     folder = tmp_path_factory.mktemp("host")
     text = (Layout().repository / "docs" / "embedding.md").read_text(encoding="utf-8")
     pages = re.findall(r"```html\n(.*?)```", text, re.DOTALL)
@@ -38,7 +38,7 @@ def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 @pytest.fixture
 def page(new_page: Callable[..., Page]) -> Page:
-    """A page for which Pyodide's files come from the cache, in the CDN's name."""
+    """Open a page that gets Pyodide's files from the cache instead of the CDN."""
     page = new_page()
     pyodide = Layout().files / "pyodide"
 
@@ -58,7 +58,7 @@ def assert_not_isolated(page: Page) -> None:
 def test_a_page_of_your_own(host: str, page: Page) -> None:
     page.goto(f"{host}/page.html")
     expect(page.locator("#said")).to_contain_text("sum is", timeout=PATIENCE_MS)
-    # The integral of exp(-4 r²) over the square, by 128² pixels a unit of area.
+    # The integral of exp(-4 r²) over the square, times 128² pixels per unit of area.
     assert page.inner_text("#said") == "google swiftshader: the pixels' sum is 12752.0"
     assert page.evaluate("document.querySelector('canvas').width") == 257
     assert_not_isolated(page)

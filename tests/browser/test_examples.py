@@ -17,7 +17,7 @@ from harness.pixels import screenshot
 
 EXAMPLES = sorted((Path(__file__).resolve().parents[2] / "examples").glob("*.py"))
 
-# As a program of its own: nothing of one example is there for the next.
+# Run as a program of its own, so that no example sees another's state.
 _RUN = """
 import contextlib, io, os, runpy
 
@@ -85,7 +85,7 @@ def test_the_filtered_image_is_on_the_canvas(bare: BarePage) -> None:
 
 
 def _near(seen: list[list[int]], wanted: list[list[int]]) -> bool:
-    """Within one step of 8 bits, which rounding may cost."""
+    """Return whether colours differ by at most one 8-bit step, the rounding error."""
     return all(
         abs(s - w) <= 1
         for one, other in zip(seen, wanted, strict=True)

@@ -1,4 +1,4 @@
-"""The gallery's notebooks of images and programs: the comparison in each one succeeds."""
+"""The gallery's notebooks of images and programs: each notebook's own comparison succeeds."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.all
 
 @pytest.fixture(scope="module")
 def notebook(lab: Lab) -> Iterator[NotebookPage]:
-    """One page for all."""
+    """One page for all notebooks."""
     with open_gallery(lab) as notebook:
         yield notebook
 
@@ -25,7 +25,7 @@ def test_darkroom(notebook: NotebookPage) -> None:
 
 
 def test_mandelbrot(notebook: NotebookPage) -> None:
-    # 1.5066 in all; few steps, large pixels.
+    # The exact area is 1.5066; few steps and large pixels are less precise.
     assert 1.4 < number(run(notebook, "mandelbrot"), "area") < 1.8
 
 
@@ -42,7 +42,7 @@ def test_colours(notebook: NotebookPage) -> None:
 
 
 def test_life(notebook: NotebookPage) -> None:
-    # It was in rows and columns 1 to 3, sixteen generations before.
+    # Sixteen generations earlier, the glider was in rows and columns 1 to 3.
     text = run(notebook, "life")
     assert "in rows [5, 6, 7, 7, 7] and columns [6, 7, 5, 6, 7]" in text
 

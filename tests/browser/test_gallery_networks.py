@@ -15,7 +15,7 @@ pytestmark = pytest.mark.all
 
 @pytest.fixture(scope="module")
 def notebook(lab: Lab) -> Iterator[NotebookPage]:
-    """One page for all."""
+    """One page for all notebooks."""
     with open_gallery(lab) as notebook:
         yield notebook
 
@@ -23,13 +23,13 @@ def notebook(lab: Lab) -> Iterator[NotebookPage]:
 def test_digits(notebook: NotebookPage) -> None:
     text = run(notebook, "digits")
     assert number(text, "then") < number(text, "in the end: loss") / 2
-    assert number(text, "digits right") > 0.8  # after four epochs of eight channels
+    assert number(text, "digits right") > 0.8  # after four epochs with eight channels
 
 
 def test_letters(notebook: NotebookPage) -> None:
     text = run(notebook, "letters")
     assert number(text, "then") < number(text, "in the end: loss") - 0.5
-    assert re.search(r"9\d\d,\d{3} letters", text)  # of NumPy's documentation
+    assert re.search(r"9\d\d,\d{3} letters", text)  # from NumPy's documentation
 
 
 def test_swirl(notebook: NotebookPage) -> None:
@@ -40,7 +40,7 @@ def test_swirl(notebook: NotebookPage) -> None:
 def test_membrane(notebook: NotebookPage) -> None:
     text = run(notebook, "membrane")
     assert number(text, "then") < number(text, "loss") / 3
-    assert number(text, "largest error") < 0.6  # of few steps
+    assert number(text, "largest error") < 0.6  # after few steps
 
 
 def test_retrained(notebook: NotebookPage) -> None:

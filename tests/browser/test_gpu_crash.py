@@ -10,7 +10,7 @@ from harness.bare import KERNELS, BarePage
 from harness.lab import Lab
 from playwright.sync_api import Browser
 
-# Without these, Chromium gives no adapter any more once the GPU process has crashed twice.
+# Without these flags, Chromium gives no adapter after two crashes of the GPU process.
 FORGIVING = ("--disable-domain-blocking-for-3d-apis", "--disable-gpu-process-crash-limit")
 
 SETUP = """
@@ -30,7 +30,7 @@ backend.copy_htod(other, data)
 backend.synchronize()
 """
 
-# Works without end; says how each of its waits ended.
+# Computes until the device is lost. Returns how each wait ended.
 WORK = """
 async def compute():
     result = np.zeros(1000, np.float32)
@@ -69,7 +69,7 @@ def forgiving(lab: Lab) -> Iterator[Browser]:
 
 @contextmanager
 def page_of(lab: Lab, browser: Browser, kernel: str) -> Iterator[BarePage]:
-    """A bare page in a browser of this test, with a backend that is at work."""
+    """Open a bare page in this test's browser, with a backend at work."""
     context = browser.new_context()
     bare = BarePage(context.new_page(), lab.site_url, kernel)
     bare.boot(["numpy", "micropip"])
@@ -80,7 +80,7 @@ def page_of(lab: Lab, browser: Browser, kernel: str) -> Iterator[BarePage]:
 
 
 def crash_the_gpu(browser: Browser) -> None:
-    """Crash the GPU process of a browser."""
+    """Crash the browser's GPU process."""
     session = browser.new_browser_cdp_session()
     session.send("Browser.crashGpuProcess")
     session.detach()
@@ -88,7 +88,7 @@ def crash_the_gpu(browser: Browser) -> None:
 
 @pytest.fixture(scope="module", params=KERNELS)
 def bare(request: pytest.FixtureRequest, lab: Lab, forgiving: Browser) -> Iterator[BarePage]:
-    """A page of that browser for the tests of one kernel: booting takes seconds."""
+    """A page of that browser, shared by the tests of one kernel because booting takes seconds."""
     with page_of(lab, forgiving, request.param) as bare:
         yield bare
 
@@ -96,7 +96,7 @@ def bare(request: pytest.FixtureRequest, lab: Lab, forgiving: Browser) -> Iterat
 def test_pending_calls_raise_and_recover_brings_back_what_is_kept(
     forgiving: Browser, bare: BarePage
 ) -> None:
-    for _ in range(2):  # what was recovered can be lost and recovered again
+    for _ in range(2):  # a recovered device can be lost and recovered again
         working = bare.start("run", WORK)
         bare.page.wait_for_timeout(500)
         assert not bare.settled(working)
@@ -196,7 +196,7 @@ def test_where_the_browser_gives_no_adapter_any_more_errors_say_to_reload(lab: L
         for message in messages:
             assert "reload the page" in message.lower()
         assert adapters == "[]"
-        # Nothing is broken but the GPU: what was lost still says so, and can be freed and closed.
+        # Only the GPU is broken: lost objects still raise DeviceLost, and can be freed and closed.
         assert bare.run("""
             try:
                 backend.synchronize()

@@ -55,7 +55,7 @@ def test_a_plain_webgpu_has_no_extras(lab: Lab) -> None:
 
 @pytest.fixture(scope="module", params=KERNELS)
 def shared(request: pytest.FixtureRequest, lab: Lab) -> Iterator[tuple[BarePage, list[str]]]:
-    """A page with Pyodide, for all tests of one kernel, and the problems it reports."""
+    """A page with Pyodide, shared by the tests of one kernel, and the problems it reports."""
     found: list[str] = []
     bare = lab.new_bare_page(found.append, request.param)
     bare.boot(["micropip"])
@@ -70,7 +70,7 @@ def bare(shared: tuple[BarePage, list[str]]) -> BarePage:
 
 @pytest.fixture
 def found(shared: tuple[BarePage, list[str]]) -> list[str]:
-    """The problems of the shared page from here on."""
+    """The shared page's problems since the start of the test."""
     shared[1].clear()
     return shared[1]
 
@@ -175,6 +175,6 @@ def test_in_page_outcomes_are_told(lab: Lab, bare: BarePage) -> None:
 
 
 def test_python_that_never_ends_is_given_up(bare: BarePage) -> None:
-    # The last of the tests that share the page, whose Python goes on.
+    # The last test on the shared page, because its Python keeps running.
     with pytest.raises(TimeoutError, match="while True"):
         bare.run("while True: pass", timeout=2)

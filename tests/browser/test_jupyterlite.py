@@ -27,10 +27,10 @@ DOCS = Layout().repository / "docs" / "jupyterlite.md"
 
 @dataclass
 class JupyterLite:
-    """A notebook in JupyterLite, as a person uses it."""
+    """A user's actions on a notebook in JupyterLite."""
 
     page: Page
-    strangers: list[str] = field(default_factory=list)  # what was asked of other hosts
+    strangers: list[str] = field(default_factory=list)  # requests to other hosts
 
     @property
     def cells(self) -> Locator:
@@ -44,7 +44,7 @@ class JupyterLite:
         return self.cells.nth(index).locator(".jp-OutputArea-output")
 
     def run_below(self, code: str) -> int:
-        """Run code in a new cell at the end; gives its index."""
+        """Run code in a new cell at the end and return its index."""
         index = self.cells.count()
         self.cells.last.locator(".cm-content").click()
         for key in ("Escape", "b", "Enter"):
@@ -57,11 +57,11 @@ class JupyterLite:
 
 @pytest.fixture(scope="module")
 def notebook(lab: Lab) -> Iterator[JupyterLite]:
-    """The notebook that the site begins with, shared by the tests: its kernel takes seconds."""
+    """The notebook that the site starts with, shared because its kernel takes seconds to start."""
     folder = ensure_site(Layout(), prepare(), CONTENTS, Progress())
     found: list[str] = []
     with static_host(folder) as url:
-        # So tall that no cell is out of sight: JupyterLab takes those out of the document.
+        # Tall enough to show all cells: JupyterLab removes invisible cells from the document.
         page = lab.new_page(found.append, viewport={"width": 1024, "height": 3000})
         notebook = JupyterLite(page)
         page.context.on(
@@ -86,7 +86,7 @@ def test_its_notebook_computes_shows_an_image_and_plots(notebook: JupyterLite) -
     size = "image => [image.naturalWidth, image.naturalHeight]"
     assert shown.locator("img").evaluate(size) == [360, 240]
     assert plot.locator("img").evaluate(size)[0] > 300
-    expect(installed).to_have_count(0)  # nothing to complain of
+    expect(installed).to_have_count(0)  # no warning
     assert notebook.page.evaluate("crossOriginIsolated") is False
     assert notebook.strangers == []
 

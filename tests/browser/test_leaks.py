@@ -1,4 +1,4 @@
-"""10,000 rounds of alloc, operation and free leak nothing; nor do closed backends."""
+"""10,000 rounds of alloc, operation and free leak nothing, and neither do closed backends."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from harness.lab import Lab
 pytestmark = pytest.mark.all
 
 ROUNDS = 10_000
-WARM_UP = 1300  # fills the cache of plans, which remembers a thousand
+WARM_UP = 1300  # fills the cache of plans, which holds a thousand
 
-# Every WebGPU object is called GPU-something in a heap snapshot.
+# The names of all WebGPU objects in a heap snapshot begin with GPU.
 _GPU_OBJECT = re.compile(r"GPU[A-Z][A-Za-z]+")
 
-# Chromium's own notes of how long things took: there are more of them where the machine is slow.
-# The lists that hold them are called by the type of what they hold.
+# Chromium's own performance entries, of which a slow machine has more. The names of their lists
+# contain the element type.
 _TIMINGS = re.compile(
     r"Performance[A-Za-z]*|TaskAttributionTiming|blink::ScriptTimingInfo"
     r"|blink::HeapVectorBacking<.*blink::(Performance[A-Za-z]*|TaskAttributionTiming)\b.*>"
 )
 
-# What a collection finds now and then, over all rounds: far below one object a hundred rounds.
+# Allowed growth by chance: one object per hundred rounds.
 SLACK = ROUNDS // 100
 
 _SETUP = """
@@ -92,19 +92,19 @@ def objects():
 
 @pytest.fixture(scope="module")
 def bare(lab: Lab) -> Iterator[BarePage]:
-    """On the main thread, whose heap DevTools can count."""
+    """On the main thread, because DevTools can count its heap."""
     with lab.page_with_the_package("main") as bare:
         bare.run(_SETUP)
         yield bare
 
 
 def gpu_objects(objects: Counter[str]) -> dict[str, int]:
-    """The WebGPU objects among all."""
+    """Return the WebGPU objects among all objects."""
     return {name: count for name, count in objects.items() if _GPU_OBJECT.fullmatch(name)}
 
 
 def growth(before: Counter[str], after: Counter[str]) -> dict[str, int]:
-    """By how much each kind of object has grown, where it is more than slack."""
+    """Return the growth of each kind of object, if it is at least SLACK."""
     grown = {name: after[name] - before[name] for name in after if not _TIMINGS.fullmatch(name)}
     return {name: more for name, more in grown.items() if more >= SLACK}
 
@@ -157,7 +157,7 @@ def test_bind_groups_stay_bounded(bare: BarePage) -> None:
             backend.free(pointer)
         kept
     """)
-    # Nearly all of the 10,000 triples differ.
+    # Nearly all of the 10,000 triples are different.
     assert kept <= 5000
     assert bare.run("backend.device.memory.trim(); held()")["bind groups"] == 0
 

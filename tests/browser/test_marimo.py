@@ -1,4 +1,4 @@
-"""The notebook of docs/marimo.md, unchanged, exported by marimo, on a plain static host."""
+"""The unchanged notebook of docs/marimo.md, exported by marimo, on a plain static host."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from devsite.site import prepare
 
 pytestmark = pytest.mark.all
 
-# What marimo's page reports where its Python takes longer than 20 s to start; it waits on.
+# marimo's page reports this if Python takes longer than 20 s to start, and keeps waiting.
 SLOW = "RPC request timed out"
 
 

@@ -1,4 +1,4 @@
-"""Cells: typing, running, outputs, completion, and the keyboard alone."""
+"""Cells: typing, running, outputs, completion, and use by keyboard alone."""
 
 from __future__ import annotations
 
@@ -76,9 +76,9 @@ def test_rich_representations(notebook: NotebookPage) -> None:
         "display(Table(), Broken())\n"
         "Drawing()"
     )
-    # What has a script acts in a frame, and on nothing else.
+    # HTML with a script runs in a frame, without access to the page.
     expect(output.frame_locator("iframe").locator("td")).to_have_text("cell")
-    # As in Jupyter, who wrote the class is told of its error.
+    # As in Jupyter, the class's author sees the error.
     expect(output.locator(".display_data pre")).to_have_text("plain")
     expect(output.locator(".stderr")).to_contain_text("ValueError")
     drawing = output.locator("img[src^='data:image/svg']")
@@ -120,8 +120,8 @@ def test_a_traceback_marks_the_line_that_failed_among_its_neighbours(
         expect(trace).to_contain_text(line)
     expect(trace.locator(".ansi-underline")).to_have_text("x / 0")
     expect(trace.locator(".ansi-bold.ansi-ink-1")).to_have_text("ZeroDivisionError")
-    expect(output.locator("summary")).to_have_count(0)  # no library's frames
-    # It is kept as Jupyter keeps it.
+    expect(output.locator("summary")).to_have_count(0)  # frames of libraries are hidden
+    # The notebook stores it in Jupyter's format.
     notebook.wait_kept()
     with notebook.page.expect_download() as download:
         notebook.share("Download notebook")
@@ -153,7 +153,7 @@ def test_colours_of_what_is_printed(notebook: NotebookPage) -> None:
         for place in (text, text.locator("span").first)
     )
     assert plain != red
-    # A progress bar in colours writes over itself, piece by piece.
+    # A coloured progress bar overwrites itself.
     output = notebook.run(
         "import asyncio\nfor done in (10, 55, 100):\n"
         r"    print(f'\r\x1b[32m{done}%\x1b[0m of all', end='')"
@@ -252,7 +252,7 @@ def test_code_that_is_pasted_keeps_its_indentation(notebook: NotebookPage) -> No
     assert notebook.source(0) == code
     notebook.page.keyboard.press("Shift+Enter")
     expect(notebook.output(0)).to_have_text("-1")
-    # Into a block that was begun, and from one cell to the next.
+    # Paste into an indented block, and from one cell into another.
     notebook.page.keyboard.type("if True:")
     notebook.page.keyboard.press("Enter")
     notebook.page.evaluate("navigator.clipboard.writeText('x = 1\\n    y = 2')")
@@ -267,7 +267,7 @@ def test_code_that_is_pasted_keeps_its_indentation(notebook: NotebookPage) -> No
 
 
 def completions(notebook: NotebookPage, typed: str) -> list[str]:
-    """What the editor offers after `typed`."""
+    """Return what the editor offers after `typed`."""
     notebook.fill(notebook.cells.count() - 1, "")
     notebook.page.keyboard.type(typed)
     offered = notebook.page.locator(
@@ -301,7 +301,7 @@ def test_a_completion_is_taken_with_enter(notebook: NotebookPage) -> None:
     notebook.editor(last).click()
     notebook.page.keyboard.type("a_long_n")
     expect(notebook.page.locator(".cm-tooltip-autocomplete li[aria-selected]")).to_be_visible()
-    # CodeMirror ignores Enter in the first moments of a list, so that typing on is safe.
+    # CodeMirror ignores Enter just after a list opens, so that it does not interrupt typing.
     expect(notebook.editor(last)).to_be_focused()
     notebook.page.wait_for_timeout(200)
     notebook.page.keyboard.press("Enter")
@@ -309,7 +309,7 @@ def test_a_completion_is_taken_with_enter(notebook: NotebookPage) -> None:
 
 
 def last_editor(notebook: NotebookPage, typed: str, delay: float = 0) -> Locator:
-    """The last cell's editor, after `typed` was typed into it."""
+    """Type into the last cell's editor and return the editor."""
     last = notebook.cells.count() - 1
     notebook.fill(last, "")
     notebook.page.keyboard.type(typed, delay=delay)
@@ -324,15 +324,15 @@ def test_tab_behind_a_word_completes_at_any_speed(notebook: NotebookPage) -> Non
         for typed, whole in {
             "np.linalg.no": "np.linalg.norm",
             "frequ": "frequency_table",
-            # What has no name is for jedi.
+            # jedi completes an expression without a name.
             "texts[0].capitali": "texts[0].capitalize",
             "%timei": "%timeit",
         }.items():
             editor = last_editor(notebook, typed, delay)
             keyboard.press("Tab")
             expect(editor).to_have_text(whole)
-    # Several: a list to choose from. The one that typing opens is closed first, as Tab would take
-    # the first of it.
+    # Several candidates show a list. Close the list that typing opened, or Tab would accept its
+    # first candidate.
     editor = last_editor(notebook, "np.linalg.sv")
     offered = notebook.page.locator(".cm-tooltip-autocomplete .cm-completionLabel")
     expect(offered).to_have_text(["svd", "svdvals"])
@@ -341,7 +341,7 @@ def test_tab_behind_a_word_completes_at_any_speed(notebook: NotebookPage) -> Non
     keyboard.press("Tab")
     expect(offered).to_have_text(["svd", "svdvals"])
     keyboard.press("Escape")
-    # Where nothing can follow, Tab still does not indent the middle of a line.
+    # Without candidates, Tab still does not indent the middle of a line.
     editor = last_editor(notebook, "no_such_name_at_all")
     keyboard.press("Tab")
     keyboard.type(" = 1")
@@ -380,12 +380,12 @@ def test_signatures_and_documentation(notebook: NotebookPage) -> None:
     expect(editor).to_be_focused()
     keyboard.press("Shift+Tab")
     expect(help_).to_contain_text("Say so.")
-    # The whole documentation, and for a name as well as for a call.
+    # Shift+Tab shows the whole documentation, for a name as for a call.
     last_editor(notebook, "np.linspace")
     keyboard.press("Shift+Tab")
     expect(help_).to_contain_text("Examples")
     keyboard.press("Escape")
-    # What was not run yet is known from its code.
+    # Help also covers definitions that have not been run.
     last = notebook.cells.count() - 1
     notebook.fill(last, "def unrun(alpha, beta): return alpha\n")
     keyboard.type("unrun(")
@@ -447,7 +447,7 @@ def test_the_keyboard_alone_is_enough(notebook: NotebookPage) -> None:
     assert notebook.sources() == ["x + 1", "x = 20"]
     keyboard.press("ArrowDown")
     expect(notebook.cell(1)).to_be_focused()
-    # Out of the cells with Tab: nothing holds the focus fast.
+    # Tab leaves the cells: nothing traps the focus.
     for _ in range(12):
         keyboard.press("Tab")
     assert not notebook.page.evaluate("document.activeElement.closest('.cells') !== null")
@@ -492,7 +492,7 @@ def test_the_page_fits_a_narrow_screen(notebook: NotebookPage) -> None:
 
 def test_light_and_dark_follow_the_system(notebook: NotebookPage) -> None:
     def contrast() -> float:
-        """Of text on the page's ground, as WCAG defines it."""
+        """Return the contrast of text and page background, as WCAG defines it."""
         return notebook.page.evaluate(
             """() => {
               const luminance = (text) => text.match(/[\\d.]+/g).slice(0, 3)

@@ -20,14 +20,14 @@ SCRIPT = Path(__file__).resolve().parents[2] / "examples" / "script.ipynb"
 
 
 def open_file(notebook: NotebookPage, name: str, content: str) -> None:
-    """Choose a file in the dialog that the Open button brings."""
+    """Choose a file in the dialog of the Open button."""
     with notebook.page.expect_file_chooser() as chosen:
         notebook.press("Open")
     chosen.value.set_files({"name": name, "mimeType": "", "buffer": content.encode()})
 
 
 def save_file(notebook: NotebookPage) -> tuple[str, dict[str, Any]]:
-    """Download; gives the file's name and content."""
+    """Download the notebook and return the file's name and content."""
     with notebook.page.expect_download() as download:
         notebook.share("Download notebook")
     text = Path(download.value.path()).read_text(encoding="utf-8")
@@ -95,7 +95,7 @@ def test_a_notebook_survives_opening_and_saving(notebook: NotebookPage) -> None:
 
 
 def test_the_notebook_of_the_examples_runs(notebook: NotebookPage) -> None:
-    """In Jupyter's own kernel, too: tests/unit/test_native.py."""
+    """tests/unit/test_native.py runs it in Jupyter's own kernel."""
     open_file(notebook, "script.ipynb", SCRIPT.read_text(encoding="utf-8"))
     expect(notebook.page.locator(".title-input")).to_have_value("script")
     notebook.close_messages()
@@ -106,7 +106,7 @@ def test_the_notebook_of_the_examples_runs(notebook: NotebookPage) -> None:
 
 
 def test_an_opened_notebook_is_saved_in_its_own_order(notebook: NotebookPage) -> None:
-    """Keys, those of other programs too, and their order: a version control sees no change."""
+    """Keys keep their order, including other programs' keys, so version control shows no change."""
     cell = {
         "source": ["1 + 1\n", '{"10": 1,"2": 2}'], "id": "z", "outputs": [
             {"text": ["2\n"], "name": "stdout", "output_type": "stream"},
@@ -227,7 +227,7 @@ def test_the_last_notebook_survives_a_reload(notebook: NotebookPage) -> None:
     expect(notebook.run("1 + 1")).to_have_text("2")
 
 
-# Whether the browser's storage has a text in the notebook that is shown.
+# Whether the browser's storage has the shown notebook with the given text.
 _STORED = """async (text) => {
   const opening = indexedDB.open("browsergpu-notebooks");
   const database = await new Promise((resolve, reject) => {

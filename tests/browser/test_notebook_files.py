@@ -1,4 +1,4 @@
-"""Files in the kernel's home folder: uploads and files that Python writes are stored."""
+"""Files in the kernel's home folder: uploads and files written by Python are stored."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_a_file_that_takes_anothers_place_can_be_taken_back(notebook: NotebookPa
     expect(row(notebook, "mine.txt")).to_contain_text("15 B")
     expect(notebook.run("Path('mine.txt').read_text()")).to_have_text("'an hour of work'")
     expect(notebook.run("Path('own.txt').read_text()")).to_have_text("'other'")
-    # Several are told of together.
+    # Several replacements share one message.
     notebook.close_messages()
     notebook.drop(
         [{"name": name, "type": "", "bytes": list(b"again")} for name in ("mine.txt", "own.txt")]
@@ -104,7 +104,7 @@ def test_a_file_that_was_asked_for_while_the_kernel_loads_comes_after_a_restart(
     notebook.wait_idle()
 
 
-# What the browser has of the folder.
+# Returns the folder as the browser stored it.
 _KEPT = """async () => {
   const read = async (folder) => {
     const found = {};
@@ -126,7 +126,7 @@ def row(notebook: NotebookPage, path: str) -> Locator:
 
 
 def downloaded(notebook: NotebookPage, path: str) -> bytes:
-    """What the button of a file gives."""
+    """Return the content that a file's Download button gives."""
     with notebook.page.expect_download() as download:
         row(notebook, path).get_by_role("button", name="Download").click()
     assert download.value.suggested_filename == path.rpartition("/")[2]
@@ -155,7 +155,7 @@ def test_files_that_python_writes_are_stored_and_listed(notebook: NotebookPage) 
     assert downloaded(notebook, "notes.txt") == b"changed by Python"
     assert downloaded(notebook, "out/deep/numbers.bin") == bytes(1500)
 
-    # Of what one second gives to both, the one that is changed again is kept as it was last.
+    # Two writes within one second: the file that changes again is stored with its last content.
     notebook.run("for n in range(50): Path('often.txt').write_text(f'{n:02}')" .replace(
         "for", "from pathlib import Path\nfor", 1))  # fmt: skip
     row(notebook, "out/deep/numbers.bin").get_by_role("button", name="Delete").click()
@@ -191,7 +191,7 @@ def test_a_trace_of_a_profile_can_be_had(notebook: NotebookPage) -> None:
 
 @pytest.mark.all
 def test_a_run_that_never_ends_loses_no_file(notebook: NotebookPage) -> None:
-    """What it wrote is kept while it waits; so is what another tab wrote meanwhile."""
+    """A waiting run's files are stored, and so are files that another tab wrote meanwhile."""
     notebook.start(
         "import asyncio\nopen('early.txt', 'w').write('written while it runs')\n"
         "await asyncio.Event().wait()"
@@ -211,7 +211,7 @@ def test_a_run_that_never_ends_loses_no_file(notebook: NotebookPage) -> None:
 
 @pytest.mark.all
 def test_a_browser_that_keeps_no_files_says_so(notebook: NotebookPage) -> None:
-    """Its storage is refused, as in some private windows."""
+    """The browser refuses storage, as in some private windows."""
     page = notebook.page.context.new_page()
     page.route(
         "**/kernel/home-folder.js",

@@ -1,4 +1,4 @@
-"""Notebooks from elsewhere cannot act on their own, and look as their authors intended."""
+"""Notebooks from elsewhere cannot act without the user, and look as their authors intended."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from playwright.sync_api import FrameLocator, Locator, Page, expect
 
 
 def code(source: str, *outputs: dict[str, str]) -> dict[str, Any]:
-    """A code cell with displayed outputs."""
+    """Return a code cell with displayed outputs."""
     return {
         "cell_type": "code",
         "id": "code",
@@ -31,7 +31,7 @@ def markdown(source: str, **more: Any) -> dict[str, Any]:
 
 
 def open_cells(notebook: NotebookPage, *cells: dict[str, Any]) -> None:
-    """Drop a notebook of these cells on the page."""
+    """Drop a notebook of the given cells on the page."""
     content = {"cells": list(cells), "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
     data = list(json.dumps(content).encode())
     notebook.drop([{"name": "foreign.ipynb", "type": "", "bytes": data}])
@@ -39,7 +39,7 @@ def open_cells(notebook: NotebookPage, *cells: dict[str, Any]) -> None:
     notebook.close_messages()
 
 
-# Over the whole page, unseen, and of each kind that the page's own controls are of.
+# An invisible layer over the whole page, with the attributes of the page's own controls.
 TRAP = (
     '<div id="toasts" class="drop-veil" data-cell-action="run" data-action="run-all" '
     'style="position: fixed; inset: 0; z-index: 99; opacity: 0; background: url(/trap.png)">'
@@ -66,7 +66,7 @@ def test_outputs_and_text_obey_nobody_and_lie_over_nothing(notebook: NotebookPag
     traps: list[Locator] = notebook.page.get_by_text("trap", exact=True).all()
     assert len(traps) == 3
     for trap in traps:
-        # The sheet hides it in its own box: what it was clicked for shows where handlers listen.
+        # The stylesheet hides the trap in its own box. Show it to click it where handlers listen.
         trap.evaluate("(one) => { one.style.display = 'block'; one.click(); }")
         expect(trap).to_have_css("color", "rgb(1, 2, 3)")
         box = trap.locator("xpath=../..")
@@ -74,7 +74,7 @@ def test_outputs_and_text_obey_nobody_and_lie_over_nothing(notebook: NotebookPag
         assert not {name for name in kept if name.startswith(("data-", "on"))}
         assert not kept & {"id", "accesskey", "popover", "name"}
         expect(box.locator("button")).to_have_count(0)
-        # A link inside a drawing, too, leaves the notebook open.
+        # A link inside a drawing also opens in a new tab.
         expect(box.locator("a[target=_blank][rel='noopener noreferrer']")).to_have_count(2)
         frame = trap.evaluate(
             """(one) => {
@@ -84,7 +84,7 @@ def test_outputs_and_text_obey_nobody_and_lie_over_nothing(notebook: NotebookPag
             }"""
         )
         assert frame
-    # The page's own controls are where they were: a click reaches them.
+    # The page's own controls still receive clicks.
     expect(notebook.page.locator(".toolbar")).to_be_visible()
     notebook.press("Keys")
     notebook.page.get_by_role("dialog").get_by_role("button", name="Close").click()
@@ -141,14 +141,14 @@ def test_formulas_tasks_and_attachments_of_text_cells(notebook: NotebookPage) ->
     text = notebook.cell(0).locator(".cell-rendered")
     expect(text.locator(".katex")).to_have_count(3)
     expect(text.locator(".katex-display")).to_have_count(2)
-    # What assistive technology reads is MathML.
+    # Screen readers read MathML.
     expect(text.locator("math mfrac")).to_have_count(1)
     expect(text).to_contain_text("costs $5 or $6, and $x$ is code.")
     expect(text.get_by_role("checkbox", name="Done")).to_be_checked()
     expect(text.get_by_role("checkbox", name="To do")).not_to_be_checked()
     dot = text.get_by_role("img", name="a dot")
     assert dot.evaluate("async (image) => (await image.decode(), image.naturalWidth)") == 1
-    # An output in LaTeX, and one that KaTeX cannot read: it is shown as it is written.
+    # LaTeX that KaTeX cannot parse is shown as source.
     notebook.page.locator(".add-row").get_by_role("button", name="Code").click()
     output = notebook.run(
         "class Formula:\n"
@@ -160,13 +160,13 @@ def test_formulas_tasks_and_attachments_of_text_cells(notebook: NotebookPage) ->
     expect(output.locator(".katex-error")).to_have_text("\\frac{1")
 
 
-# What Plotly, Bokeh, Altair and Folium put out is of this kind.
+# Plotly, Bokeh, Altair and Folium output HTML like this.
 DRAWING = (
     "<div>before</div><div id='cells'></div><script>"
     "document.getElementById('cells').textContent = 'drawn by a script';"
     "document.body.style.height = '432px';</script>"
 )
-# Each tries what a page of our own could do, and tells how that ended.
+# Each attempt uses the page's own rights and reports its result.
 REACHING = """<pre id="told"></pre><script>
 const tries = {
   page: () => parent.document.title,
@@ -186,12 +186,12 @@ parent.postMessage({ type: "run", height: "high" }, "*");
 
 
 def shown(html: str) -> str:
-    """Code that shows HTML."""
+    """Return code that shows HTML."""
     return f"from IPython.display import HTML\nHTML({html!r})"
 
 
 def frame(output: Locator) -> FrameLocator:
-    """What an output's frame shows."""
+    """Return the content of an output's frame."""
     return output.frame_locator("iframe[sandbox=allow-scripts]")
 
 
@@ -200,20 +200,20 @@ def test_scripts_of_what_was_run_here_draw_in_a_frame(notebook: NotebookPage) ->
     expect(frame(output).locator("#cells")).to_have_text("drawn by a script")
     expect(output.locator("iframe")).to_have_css("height", "432px")
     expect(output.get_by_role("button")).to_have_count(0)
-    # A display that changes has the new one's frame.
+    # An updated display has the new frame.
     output = notebook.run(
         "from IPython.display import HTML\n"
         f"changing = display(HTML({DRAWING!r}), display_id=True)\n"
         f"changing.update(HTML({DRAWING.replace('drawn', 'drawn again')!r}))"
     )
     expect(frame(output).locator("#cells")).to_have_text("drawn again by a script")
-    # A frame of another page is an output of this kind, and other HTML is none.
+    # An iframe counts as active output; other HTML does not.
     output = notebook.run(shown("<iframe srcdoc='<b>inner</b>'></iframe>"))
     expect(frame(output).frame_locator("iframe").locator("b")).to_have_text("inner")
     output = notebook.run(shown("<table><tr><td>plain</td></tr></table>"))
     expect(output.locator("td")).to_have_text("plain")
     expect(output.locator("iframe")).to_have_count(0)
-    # The file has what Python gave.
+    # The file contains Python's output unchanged.
     with notebook.page.expect_download() as download:
         notebook.share("Download notebook")
     saved = json.loads(download.value.path().read_text(encoding="utf-8"))
@@ -221,7 +221,7 @@ def test_scripts_of_what_was_run_here_draw_in_a_frame(notebook: NotebookPage) ->
 
 
 class Library(http.server.BaseHTTPRequestHandler):
-    """Another site, that gives its script to all, as CDNs do."""
+    """A host of scripts that allows all origins, as CDNs do."""
 
     def do_GET(self) -> None:
         self.send_response(200)
@@ -231,7 +231,7 @@ class Library(http.server.BaseHTTPRequestHandler):
         self.wfile.write(b"document.body.append('the library is here')")
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Quiet."""
+        """Log nothing."""
 
 
 def test_a_frame_loads_libraries_of_other_sites(notebook: NotebookPage) -> None:
@@ -241,7 +241,7 @@ def test_a_frame_loads_libraries_of_other_sites(notebook: NotebookPage) -> None:
             address = f"http://localhost:{server.server_port}/library.js"
             output = notebook.run(shown(f"<script src='{address}'></script>"))
             expect(frame(output).locator("body")).to_contain_text("the library is here")
-            # As Folium has it: a frame that has its document in an attribute.
+            # Folium puts its document into an attribute of an iframe.
             within = f"&lt;body&gt;&lt;script src='{address}'&gt;&lt;/script&gt;"
             output = notebook.run(shown(f'<iframe srcdoc="{within}"></iframe>'))
             expect(frame(output).frame_locator("iframe").locator("body")).to_contain_text(
@@ -257,7 +257,7 @@ def test_a_frame_reaches_nothing_of_the_page(notebook: NotebookPage) -> None:
     expect(told).to_contain_text("sharing")
     lines = told.inner_text().splitlines()
     assert [line.partition(": ")[2] for line in lines] == ["SecurityError"] * 7, lines
-    # Nor does it cover the page.
+    # The frame does not cover the page.
     box = output.locator("iframe").bounding_box()
     assert box is not None
     assert box["height"] <= 1200
@@ -314,7 +314,7 @@ def test_a_files_active_outputs_wait_for_trust_which_is_kept(
     expect(frame(output.locator(".output").first).locator("#cells")).to_have_text(
         "drawn by a script"
     )
-    # The trust is that in this notebook: the same file, opened again, waits for its own.
+    # Trust belongs to one notebook: the same file, opened again, needs trust of its own.
     open_cells(notebook, code("draw()", {"text/html": DRAWING}))
     expect(asking).to_have_count(1)
 
@@ -326,7 +326,7 @@ def test_running_a_files_cell_makes_its_output_active(notebook: NotebookPage) ->
     notebook.cell(0).get_by_role("button", name="Run this cell").click()
     expect(frame(output).locator("#cells")).to_have_text("drawn by a script")
     expect(output.get_by_role("button")).to_have_count(0)
-    # Where a cell is split or copied, what was made here stays so.
+    # Output made here stays active when its cell is split or copied.
     notebook.cell(0).focus()
     notebook.page.keyboard.press("c")
     notebook.page.keyboard.press("v")

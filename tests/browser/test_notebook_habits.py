@@ -1,4 +1,4 @@
-"""The habits that people bring from Jupyter: its keys, find and replace, a page that stays put."""
+"""Habits from Jupyter: its keys, find and replace, and a page that does not jump."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def press(notebook: NotebookPage, *keys: str) -> None:
 
 
 def write_cells(notebook: NotebookPage, *sources: str) -> None:
-    """Cells with these texts; the first has the focus."""
+    """Write cells with the given texts; the first gets the focus."""
     notebook.fill(0, sources[0])
     for source in sources[1:]:
         press(notebook, "Escape", "b", "Enter")
@@ -35,7 +35,7 @@ def write_cells(notebook: NotebookPage, *sources: str) -> None:
 
 
 def shown(place: Locator) -> dict[str, float]:
-    """How far a place's edges are within what the page's bars leave of the window."""
+    """Return the distances of an element's edges from the visible area between the page's bars."""
     return place.evaluate(
         """(one) => {
           const { top, bottom } = one.getBoundingClientRect();
@@ -55,12 +55,12 @@ IN_VIEW = """(one) => {
 
 
 def wait_in_view(notebook: NotebookPage, place: Locator) -> None:
-    """Wait until all of a place can be seen between the page's bars."""
+    """Wait until an element is completely visible between the page's bars."""
     notebook.page.wait_for_function(IN_VIEW, arg=place.element_handle())
 
 
 def test_cells_are_copied_cut_pasted_and_selected_as_in_jupyter(notebook: NotebookPage) -> None:
-    # A new notebook's cell, and a cell that the toolbar adds, take what is typed.
+    # A new notebook's cell and a cell added by the toolbar have the focus.
     notebook.press("New")
     expect(notebook.editor(0)).to_be_focused()
     notebook.press("Text")
@@ -72,7 +72,7 @@ def test_cells_are_copied_cut_pasted_and_selected_as_in_jupyter(notebook: Notebo
     expect(notebook.cell(1)).to_be_focused()
     press(notebook, "z")
     assert notebook.sources() == ["one", "two", "three"]
-    # Two at once: Shift selects, x cuts, Shift+V pastes above.
+    # With two cells, Shift selects, x cuts and Shift+V pastes above.
     notebook.cell(0).focus()
     press(notebook, "Shift+J")
     expect(notebook.page.locator(".cell.selected")).to_have_count(2)
@@ -83,7 +83,7 @@ def test_cells_are_copied_cut_pasted_and_selected_as_in_jupyter(notebook: Notebo
     assert notebook.sources() == ["one", "two", "three"]
     press(notebook, "z", "z")
     assert notebook.sources() == ["one", "two", "three"]
-    # A plain arrow ends a selection; what is selected moves, changes and goes together.
+    # A plain arrow ends a selection. Selected cells are moved, changed and deleted together.
     notebook.cell(2).focus()
     press(notebook, "Shift+ArrowUp", "Alt+ArrowUp")
     assert notebook.sources() == ["two", "three", "one"]
@@ -111,7 +111,7 @@ def test_selected_cells_run_together(notebook: NotebookPage) -> None:
     expect(notebook.output(2)).to_have_text("['a', 'b']")
     notebook.wait_finished()
     expect(notebook.cell(3).locator(".cell-count")).to_be_empty()
-    # Ctrl+Enter stays, with the selection; Alt+Enter adds a cell below it.
+    # Ctrl+Enter keeps the focus and the selection; Alt+Enter adds a cell below.
     press(notebook, "Escape", "Shift+K", "Control+Enter")
     expect(notebook.cell(2)).to_be_focused()
     expect(notebook.cell(3).locator(".cell-count")).not_to_be_empty()
@@ -122,7 +122,7 @@ def test_selected_cells_run_together(notebook: NotebookPage) -> None:
     assert notebook.sources() == [*sources, ""]
     expect(notebook.editor(4)).to_be_focused()
     notebook.wait_finished()
-    # The button takes what is selected, and one that fails ends the rest.
+    # The Run button runs the selected cells; an error stops the rest.
     notebook.fill(4, "1 / 0")
     notebook.press("Code")
     notebook.page.keyboard.insert_text("print('not reached')")
@@ -148,7 +148,7 @@ def test_the_menu_runs_cells_above_or_below_or_all_again(notebook: NotebookPage)
     expect(notebook.output(2)).to_have_text("'end'")
     expect(notebook.output(1)).to_have_text("'middle'")
     expect(notebook.output(0)).to_have_text("2")
-    # The keys of a menu: arrows, Escape, and back to its button.
+    # Keys of a menu: arrows, Escape, and back to its button.
     more = notebook.page.get_by_role("button", name="More", exact=True)
     more.focus()
     press(notebook, "Enter")
@@ -157,7 +157,7 @@ def test_the_menu_runs_cells_above_or_below_or_all_again(notebook: NotebookPage)
     expect(notebook.page.get_by_role("menuitem", name="Clear outputs")).to_be_focused()
     press(notebook, "Escape")
     expect(more).to_be_focused()
-    # A restart is asked for, as it loses variables; then all is run again in their absence.
+    # A restart needs confirmation, as it loses variables. Then all cells run without them.
     notebook.choose("Restart and run all")
     expect(notebook.restart_question).to_contain_text("variables are lost")
     notebook.restart_question.get_by_role("button", name="Cancel").click()
@@ -175,7 +175,7 @@ def test_pairs_of_keys_interrupt_and_restart_and_single_ones_convert_and_save(
 ) -> None:
     notebook.start("mine = 1\nwhile True: pass")
     notebook.wait_state("busy")
-    press(notebook, "Escape", "i", "j")  # one alone does nothing
+    press(notebook, "Escape", "i", "j")  # a single i does nothing
     notebook.wait_state("busy")
     press(notebook, "i", "i")
     notebook.wait_idle()
@@ -186,7 +186,7 @@ def test_pairs_of_keys_interrupt_and_restart_and_single_ones_convert_and_save(
     notebook.page.locator("#announcements").evaluate("(one) => { one.textContent = ''; }")
     press(notebook, "s")
     expect(notebook.page.locator("#announcements")).to_contain_text("kept in this browser")
-    # Who presses by mistake loses nothing.
+    # Pressing 0 twice by mistake loses nothing.
     press(notebook, "0", "0")
     expect(notebook.restart_question).to_be_visible()
     press(notebook, "Escape")
@@ -204,7 +204,7 @@ def test_leaving_while_a_cell_runs_is_asked(notebook: NotebookPage) -> None:
     notebook.start("while True: pass")
     notebook.wait_state("busy")
     with notebook.page.expect_event("dialog") as asked:
-        # A reload that waited for its end would wait for the answer.
+        # Do not wait for the reload: it waits for the dialog's answer.
         notebook.page.once("dialog", lambda dialog: dialog.dismiss())
         notebook.page.evaluate("() => { setTimeout(() => location.reload()); }")
     assert asked.value.type == "beforeunload"
@@ -219,7 +219,7 @@ def test_outputs_that_were_cleared_or_converted_come_back(notebook: NotebookPage
     count = counts(notebook)[0]
     both = ["printed\n", "42"]
     shown = notebook.output(0).locator("pre")
-    # By the message that tells it, and by z.
+    # Undo with the message's button, and with z.
     notebook.choose("Clear outputs")
     expect(shown).to_have_count(0)
     assert counts(notebook)[0] == ""
@@ -231,7 +231,7 @@ def test_outputs_that_were_cleared_or_converted_come_back(notebook: NotebookPage
     notebook.cell(0).focus()
     press(notebook, "z")
     expect(shown).to_have_text(both)
-    # Text and back, a heading, several at once: z goes back step by step.
+    # To text and back, to a heading, several at once: z undoes step by step.
     press(notebook, "m", "y")
     expect(shown).to_have_count(0)
     press(notebook, "z", "z")
@@ -248,7 +248,7 @@ def test_outputs_that_were_cleared_or_converted_come_back(notebook: NotebookPage
     for index in range(2):
         expect(notebook.cell(index)).to_have_attribute("data-type", "code")
     expect(shown).to_have_text(both)
-    # What was run since is not replaced by what was there before.
+    # Undo does not replace the output of a later run.
     notebook.choose("Clear outputs")
     notebook.cell(0).focus()
     press(notebook, "Control+Enter")
@@ -296,7 +296,7 @@ def test_long_output_follows_its_end_unless_its_reader_scrolled_up(
     pre = notebook.output(index).locator("pre").first
     expect(pre).to_contain_text("end 0")
     wait_at_end(notebook, pre)
-    # Up with the wheel: it stays there.
+    # After scrolling up, the output stays there.
     pre.hover()
     notebook.page.mouse.wheel(0, -600)
     notebook.page.wait_for_function(f"(pre) => !({AT_END})(pre)", arg=pre.element_handle())
@@ -312,7 +312,7 @@ def test_long_output_follows_its_end_unless_its_reader_scrolled_up(
     notebook.page.evaluate("() => new Promise((next) => requestAnimationFrame(() => "
                            "requestAnimationFrame(next)))")  # fmt: skip
     assert pre.evaluate("(pre) => pre.scrollTop") == place
-    # Back to the end: it follows again.
+    # At the end, it follows new output again.
     pre.focus()
     press(notebook, "End")
     wait_at_end(notebook, pre)
@@ -332,7 +332,7 @@ def test_a_cell_is_split_and_merged(notebook: NotebookPage) -> None:
     press(notebook, "Control+Home", "ArrowDown", "Control+Shift+Minus")
     assert notebook.sources() == ["a = 1", "b = 2\na + b", ""]
     expect(notebook.editor(1)).to_be_focused()
-    # The output is the work of the end.
+    # The output belongs to the second half.
     expect(notebook.output(0)).to_be_empty()
     expect(notebook.output(1)).to_have_text("3")
     press(notebook, "Escape", "k", "Shift+M")
@@ -389,7 +389,7 @@ def test_find_and_replace_in_a_cell(notebook: NotebookPage) -> None:
     notebook.cell(0).get_by_label("Replace", exact=True).fill("new")
     notebook.cell(0).get_by_role("button", name="replace all").click()
     assert notebook.source(0) == "new = 1\nolder = new + 2"
-    # Escape closes the search first, then leaves the editor; f brings it from the cell.
+    # Escape first closes the search, then leaves the editor. f opens the search from the cell.
     notebook.editor(0).click()
     press(notebook, "Escape")
     expect(notebook.cell(0).locator(".cm-search")).to_have_count(0)
@@ -408,21 +408,21 @@ def test_the_focused_cell_and_fresh_output_stay_in_view(notebook: NotebookPage) 
     last = notebook.cells.count() - 1
     wait_in_view(notebook, notebook.editor(last))
     wait_in_view(notebook, notebook.output(last - 1))
-    # An output that comes under the cell that is worked on, where that stays.
+    # If the focus stays in the cell, the new output scrolls into view below it.
     notebook.fill(last, "for i in range(14):\n    print(i)")
     press(notebook, "Control+Enter")
     notebook.wait_finished()
     wait_in_view(notebook, notebook.output(last))
     wait_in_view(notebook, notebook.editor(last))
-    # New lines at the bottom: the cursor is never below the bars.
+    # With new lines at the bottom, the cursor stays above the bar.
     press(notebook, "Control+End", *["Enter"] * 12)
     wait_in_view(notebook, notebook.cell(last).locator(".cm-cursor-primary"))
-    # Upwards with the keys, under the sticky bar.
+    # Move up with the keys, below the sticky bar.
     press(notebook, "Escape")
     for index in range(last - 1, -1, -1):
         press(notebook, "ArrowUp")
         assert shown(notebook.editor(index))["top"] >= 0
-    # Who scrolls away from a running cell is left there.
+    # If the user scrolls away from a running cell, the page stays there.
     notebook.fill(
         last, "import asyncio\ngate = asyncio.Event()\nawait gate.wait()\nprint('\\n' * 9)"
     )
@@ -443,7 +443,7 @@ def test_arrow_keys_walk_toolbars_which_are_one_stop_each(notebook: NotebookPage
     run.focus()
     press(notebook, "ArrowRight")
     expect(bar.get_by_role("button", name="Run all")).to_be_focused()
-    press(notebook, "ArrowRight")  # Interrupt is switched off
+    press(notebook, "ArrowRight")  # Interrupt is disabled
     expect(bar.get_by_role("button", name="Restart")).to_be_focused()
     press(notebook, "End")
     expect(bar.get_by_role("button", name="More")).to_be_focused()
@@ -490,7 +490,7 @@ def test_fingers_reach_everything_on_a_phone(lab: Lab, page_problems: list[str])
     expect(notebook.page.locator(".cm-focused")).to_have_count(1)
     assert phone.evaluate(SMALL, 44) == []
     assert phone.evaluate("document.scrollingElement.scrollWidth") <= 390
-    # What the keyboard on the screen gives comes as text, without keys.
+    # A screen keyboard sends text without key events.
     place = phone.evaluate("[...document.querySelectorAll('.cell')].findIndex("
                            "(cell) => cell.contains(document.activeElement))")  # fmt: skip
     notebook.editor(place).tap()
@@ -499,7 +499,7 @@ def test_fingers_reach_everything_on_a_phone(lab: Lab, page_problems: list[str])
     result = notebook.output(place).locator(".execute_result")
     expect(result).to_have_text("42")
     expect(result).to_be_in_viewport(ratio=1)
-    # The menu is in reach, too.
+    # The menu is within reach too.
     phone.get_by_role("button", name="More", exact=True).tap()
     for entry in phone.get_by_role("menuitem").all():
         expect(entry).to_be_in_viewport(ratio=1)
@@ -536,14 +536,14 @@ def test_controls_run_python_and_are_saved_as_plain_output(notebook: NotebookPag
     output.get_by_label("word").select_option("yes")
     output.get_by_role("slider", name="scale").fill("0.75")
     expect(output).to_contain_text("YESYESYESYES 0.75")
-    # What the function raises stands in the place of its output, and leaves it with the next.
+    # An error of the function replaces its output until the next call.
     slider.focus()
     press(notebook, "End")
     expect(output.locator(".output-traceback").first).to_contain_text("ValueError: too many")
     press(notebook, "Home")
     expect(output).to_contain_text("YES 0.75")
     expect(output.locator(".output-traceback")).to_have_count(0)
-    # Python moves a control, and a button calls Python; both are shown at two places.
+    # Python moves a slider, and a button calls Python; both are displayed twice.
     output = notebook.run(
         "level = IntSlider(description='level', min=2, max=8)\n"
         "more = Button(description='More')\n"
@@ -560,7 +560,7 @@ def test_controls_run_python_and_are_saved_as_plain_output(notebook: NotebookPag
     output.get_by_role("button", name="More").click()
     expect(output).to_contain_text("up to 8")
     assert [one.input_value() for one in output.get_by_role("slider").all()] == ["8", "8"]
-    # A file has the settings and what was put out, and no control.
+    # A saved notebook contains the settings and the output, but no controls.
     expect(notebook.page.locator("footer")).to_contain_text("Kept in this browser")
     notebook.page.reload()
     reopened = notebook.output(0)
@@ -601,7 +601,7 @@ def test_more_controls_of_ipywidgets(notebook: NotebookPage) -> None:
     assert [one.input_value() for one in ends.all()] == ["2", "6"]
     ends.last.fill("4")
     expect(told).to_have_text("IntRangeSlider value (2, 4)")
-    ends.first.fill("7")  # no further than the other
+    ends.first.fill("7")  # not beyond the other end
     expect(told).to_have_text("IntRangeSlider value (4, 4)")
     output.get_by_role("slider", name="power").fill("3")
     expect(told).to_have_text("FloatLogSlider value 1000.0")
@@ -609,7 +609,7 @@ def test_more_controls_of_ipywidgets(notebook: NotebookPage) -> None:
     output.locator("textarea").fill("one\ntwo")
     press(notebook, "Tab")
     expect(told).to_have_text("Textarea value 'one\\ntwo'")
-    # Tabs, by the mouse and by the arrows.
+    # Tabs work with the mouse and with arrow keys.
     choices = output.get_by_role("tab", name="choices")
     expect(output.get_by_role("tabpanel", name="numbers")).to_be_visible()
     choices.click()
@@ -634,7 +634,7 @@ def test_more_controls_of_ipywidgets(notebook: NotebookPage) -> None:
     output.get_by_role("button", name="Play").click()
     expect(told).to_have_text("Play value 3")
     expect(output.get_by_role("button", name="Play")).to_be_visible()
-    # Titles that open; Python sees it, and does so itself.
+    # Opening a section sets the index in Python, and setting the index opens a section.
     output.locator("summary", has_text="B").click()
     expect(output.get_by_text("second", exact=True)).to_be_visible()
     expect(told).to_have_text("Accordion selected_index 1")
@@ -644,7 +644,7 @@ def test_more_controls_of_ipywidgets(notebook: NotebookPage) -> None:
     expect(output.get_by_role("tab", name="sliders")).to_be_visible()
     said = notebook.run("ipywidgets.Nonsense").locator(".output-traceback").first
     expect(said).to_contain_text("has no Nonsense; it has HTML, Accordion")
-    # A file has the settings.
+    # A saved notebook contains the settings.
     notebook.wait_kept()
     notebook.page.reload()
     expect(notebook.output(0)).to_contain_text(
@@ -665,9 +665,9 @@ def test_many_moves_while_python_is_busy_run_it_once_more(notebook: NotebookPage
     press(notebook, *["ArrowRight"] * 5)
     notebook.press("Interrupt")
     notebook.wait_finished()
-    # The first waited in the queue as it was, and of the others the last.
+    # Queued calls keep the first value, and the last of the others.
     expect(notebook.run("seen")).to_have_text("[25, 26, 30]")
-    # What cannot be is told, and so is what this page has not.
+    # Errors name an impossible control, and widgets that the page does not have.
     said = notebook.run("interact(lambda x: x, x=object())").locator(".output-traceback").first
     expect(said).to_contain_text("no control is known for x=")
     said = notebook.run("from ipywidgets import Nonsense").locator(".output-traceback").first
@@ -695,7 +695,7 @@ def test_a_light_shows_the_gpus_work_which_counts_into_the_cells_time(
     notebook.page.wait_for_function("lights.includes('GPU working') && lights.at(-1) === ''")
     timing = notebook.cell(index).locator(".cell-timing")
     expect(timing).to_have_attribute("title", re.compile("Python .+, then the GPU .+"))
-    # The next run has none of it.
+    # The next run does not include this time.
     index = notebook.start("float(x[0, 0])")
     notebook.wait_finished()
     expect(notebook.output(index)).to_have_text("1.0")
@@ -718,4 +718,4 @@ def test_a_stopped_server_is_named_when_restart_fails(
     message.get_by_role("button", name="Restart").click()
     notebook.wait_idle()
     expect(notebook.run("1 + 1")).to_have_text("2")
-    problems.clear()  # the browser's, about what it could not load
+    problems.clear()  # messages of the browser about files that it could not load

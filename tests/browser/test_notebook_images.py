@@ -45,7 +45,7 @@ def pictures(notebook: NotebookPage, index: int) -> Locator:
 
 
 def colour(notebook: NotebookPage, picture: Locator) -> tuple[int, int, int]:
-    """Of the middle of an image that is of one colour."""
+    """Return the colour in the middle of a single-coloured image."""
     expect(picture).to_be_visible()
     shown: Pixels = screenshot(notebook.page, picture)
     return shown.rgb(shown.width // 2, shown.height // 2)
@@ -116,7 +116,7 @@ def test_they_are_saved_with_their_cell_and_there_after_a_reload(notebook: Noteb
     notebook.run("bg.draw(flat(1, 0, 0, 8, 16))")
 
     def check() -> None:
-        # What is drawn again on a canvas takes the image's place, but not another cell's.
+        # Drawing on a canvas again replaces its image in the same cell, but not in another cell.
         expect(pictures(notebook, 0)).to_have_count(2)
         assert colour(notebook, pictures(notebook, 0).nth(0)) == GREEN
         assert colour(notebook, pictures(notebook, 0).nth(1)) == BLUE
@@ -138,6 +138,6 @@ def test_they_are_saved_with_their_cell_and_there_after_a_reload(notebook: Noteb
     png = base64.b64decode(outputs[1]["data"]["image/png"])
     assert png[16:24] == (400).to_bytes(4, "big") + (300).to_bytes(4, "big")
     notebook.wait_kept()
-    hold_kernels(notebook.page)  # images need none; the last of the tests that share the page
+    hold_kernels(notebook.page)  # images need no kernel; this is the last test on the shared page
     notebook.page.reload()
     check()

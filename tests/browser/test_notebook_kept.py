@@ -1,6 +1,6 @@
-"""Notebooks are kept: each as one of its own, in the list, in several tabs, in its file.
+"""Notebooks are stored separately: in the list, in several tabs, and in their files.
 
-None of it needs Python: no kernel starts here.
+No kernel starts here: these tests do not need Python.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Tab = Callable[..., NotebookPage]
 
 @pytest.fixture
 def context(lab: Lab) -> Iterator[BrowserContext]:
-    """One profile of the browser; its file chooser is that of an <input>."""
+    """One browser profile, with the file chooser of an <input>."""
     context = lab.browser.new_context()
     context.set_default_timeout(GLANCE_MS)
     context.add_init_script("delete globalThis.showOpenFilePicker")
@@ -32,7 +32,7 @@ def context(lab: Lab) -> Iterator[BrowserContext]:
 
 @pytest.fixture
 def tab(context: BrowserContext, lab: Lab, page_problems: list[str]) -> Tab:
-    """Opens the notebook in a tab, also one that the browser has opened."""
+    """A function that opens the notebook in a tab, or in a given tab."""
 
     def open_tab(page: Page | None = None) -> NotebookPage:
         page = page or context.new_page()
@@ -60,13 +60,13 @@ def name(notebook: NotebookPage) -> Locator:
 
 
 def write(notebook: NotebookPage, title: str, source: str) -> None:
-    """A notebook of this title and code, in the record that is open."""
+    """Write a notebook with this title and code into the open record."""
     name(notebook).fill(title)
     notebook.fill(0, source)
 
 
 def kept(notebook: NotebookPage) -> Locator:
-    """The list of kept notebooks, opened if it is not."""
+    """Return the list of stored notebooks; open it if it is closed."""
     dialog = notebook.page.get_by_role("dialog", name="Notebooks in this browser")
     if not dialog.is_visible():
         notebook.press("Notebooks")
@@ -109,7 +109,7 @@ def test_new_open_tour_and_gallery_overwrite_nothing(tab: Tab) -> None:
     dropped = [file_of(f"dropped_{n} = {n}", f"dropped {n}.ipynb") for n in range(2)]
     notebook.drop([{**one, "type": "", "bytes": list(one["buffer"])} for one in dropped])
     expect(name(notebook)).to_have_value("dropped 1")
-    # What only was looked at is not kept; all else is, the last first.
+    # Viewed notebooks are not stored; all others are, the last first.
     assert titles(notebook) == ["dropped 1", "dropped 0", "opened", "second", "first"]
     for title, source in (
         ("first", "of_the_first = 1"),
@@ -169,7 +169,7 @@ def test_the_list_renames_duplicates_downloads_and_deletes(tab: Tab) -> None:
     dialog.get_by_role("button", name="Undo").click()
     expect(dialog.get_by_role("button", name="better plan", exact=True)).to_be_visible()
     act(notebook, "Delete", "better plan")
-    act(notebook, "Delete", "present")  # which is open
+    act(notebook, "Delete", "present")  # the open notebook
     expect(dialog.get_by_role("button", name="present", exact=True)).to_have_count(0)
     notebook.page.reload()
     expect(notebook.cells).to_have_count(1)
@@ -194,13 +194,13 @@ def test_every_tab_has_a_notebook_of_its_own_and_all_are_found_again(
     second.press("New")
     write(second, "two", "second_tab = 2")
     second.wait_kept()
-    # What another tab has open is not written over from here.
+    # A notebook open in another tab cannot be overwritten.
     row = kept(second).locator("li", has_text="open in another tab")
     expect(row.get_by_role("button", name="one", exact=True)).to_be_disabled()
     expect(row.get_by_role("button", name="Delete “one”")).to_be_disabled()
     second.page.keyboard.press("Escape")
 
-    # The browser copies a tab's sessionStorage into one that it opens or duplicates.
+    # The browser copies a tab's sessionStorage into tabs that it opens or duplicates.
     with context.expect_page() as opened:
         first.page.evaluate("() => { window.open('about:blank'); }")
     copy = tab(opened.value)
@@ -227,7 +227,7 @@ def test_every_tab_has_a_notebook_of_its_own_and_all_are_found_again(
 
 @pytest.mark.all
 def test_leaving_a_large_notebook_right_after_typing_loses_nothing(tab: Tab) -> None:
-    """It is too large for what is stored before the page is gone."""
+    """It is too large for the storage that can be written before the page is gone."""
     notebook = tab()
     file = file_of("large = 1", "large.ipynb")
     cells = json.loads(file["buffer"])
@@ -270,7 +270,7 @@ def test_a_torn_entry_of_a_tab_that_was_left_hides_nothing(tab: Tab) -> None:
     expect(notebook.editor(0)).to_have_text("left = 2")
 
 
-# A file that stands for one on disk: the browser's own, without the dialog that chooses it.
+# A stand-in for a file on disk: the browser's own file, without the dialog that selects it.
 _PICKER = """
 globalThis.onDisk = async () => {
   const folder = await navigator.storage.getDirectory();
@@ -313,7 +313,7 @@ def test_control_s_keeps_the_notebook_and_writes_the_file_that_it_came_from(
     expect(notebook.messages.filter(has_text="Saved to on disk.ipynb")).to_be_visible()
     assert on_disk() == ["changed = 2"]
 
-    # The file is known again after a reload,
+    # The file is still known after a reload,
     notebook.page.reload()
     expect(notebook.editor(0)).to_have_text("changed = 2")
     notebook.fill(0, "again = 3")
@@ -321,7 +321,7 @@ def test_control_s_keeps_the_notebook_and_writes_the_file_that_it_came_from(
     expect(notebook.messages.filter(has_text="Saved to on disk.ipynb")).to_be_visible()
     assert on_disk() == ["again = 3"]
 
-    # and what another program wrote there is not overwritten unasked.
+    # and changes by another program are not overwritten without asking.
     notebook.page.evaluate("(text) => writeDisk(text)", content)
     notebook.close_messages()
     notebook.fill(0, "mine = 4")

@@ -26,7 +26,7 @@ INTERRUPTIBLE = {
         "import asyncio\ndef busy():\n    while True: pass\n"
         "asyncio.get_running_loop().call_soon(busy)\nawait asyncio.Event().wait()"
     ),
-    # KeyboardInterrupt inside the event loop's code loses the step of the task that called it.
+    # KeyboardInterrupt in the event loop's code would lose a step of the calling task.
     "computing in the event loop": (
         "import asyncio\nloop = asyncio.get_running_loop()\ndef busy(*args, **options):\n"
         "    del loop.call_soon\n    while True: pass\n"
@@ -41,7 +41,7 @@ def test_interrupt_ends_code_and_keeps_the_variables(notebook: NotebookPage, doi
     notebook.run("kept = 'kept'")
     index = notebook.start(INTERRUPTIBLE[doing])
     notebook.wait_state("busy")
-    # The state turns busy before Python begins; give it time to get into the wait.
+    # The state turns busy before Python starts to wait.
     notebook.page.wait_for_timeout(300)
     notebook.press("Interrupt")
     notebook.wait_idle()
@@ -51,7 +51,7 @@ def test_interrupt_ends_code_and_keeps_the_variables(notebook: NotebookPage, doi
     expect(notebook.run("kept")).to_have_text("'kept'")
 
 
-#: Ways to have the signal meet Python in the event loop's own code, with no frame of the cell.
+#: Ways to raise the signal in the event loop's own code, without a frame of the cell.
 INTERRUPTS_OF_THE_LOOP = {
     "in a callback": "loop.call_later(0.2, signal.raise_signal, signal.SIGINT)",
     "before a callback": (
@@ -145,7 +145,7 @@ def test_an_interrupt_during_a_call_of_the_kernel_itself_stays_for_the_run(
 
 @pytest.mark.firefox
 def test_interrupt_while_imports_are_looked_up_is_not_lost(notebook: NotebookPage) -> None:
-    # Looking up the imports of so long a text takes longer than the page waits for an answer.
+    # Searching imports in a text this long takes longer than the page waits for an answer.
     notebook.page.evaluate(
         "code => { window.ending = browsergpu.run(code).catch((error) => error.message); }",
         "x = 1\n" * 100_000 + "while True: pass",
@@ -156,7 +156,7 @@ def test_interrupt_while_imports_are_looked_up_is_not_lost(notebook: NotebookPag
     expect(notebook.run("1 + 1")).to_have_text("2")
 
 
-#: Analyses of code take long in this kernel, so that an interrupt meets them where they run.
+#: Makes code analysis slow in this kernel, so that an interrupt can hit it.
 _SLOW_ANALYSIS = """
 import sys, time
 class Slow:
@@ -175,7 +175,7 @@ def test_an_interrupt_meets_the_cell_and_no_question_that_was_asked_before_it(
     notebook.restart()
     notebook.wait_idle()
     notebook.run(_SLOW_ANALYSIS)
-    # The names of literals are for jedi, which comes when the cell already runs.
+    # jedi analyses literals. It loads only when the cell is already running.
     held: list[Route] = []
     notebook.page.route("**/pyodide/jedi-*", lambda route: held.append(route))
     index = notebook.cells.count() - 1
@@ -233,7 +233,7 @@ def test_a_runaway_print_keeps_its_beginning_and_its_end(notebook: NotebookPage)
     assert text.startswith("0\n1\n2\n")
     assert text.rstrip().endswith("199998\n199999\n\n'value'") or "199999" in text[-40:]
     assert len(text) < 300_000
-    # The end is what is seen.
+    # The end of the output is visible.
     for pre in output.locator(".stdout pre").all():
         notebook.page.wait_for_function(
             "(pre) => pre.scrollTop + pre.clientHeight >= pre.scrollHeight - 2",
@@ -288,7 +288,7 @@ def test_a_restart_rejects_what_runs_and_makes_a_new_ready(notebook: NotebookPag
     notebook.restart()
     assert "restarted" in notebook.page.evaluate("window.ending")
     assert notebook.page.evaluate("browsergpu.ready.then(() => browsergpu.run('2 + 3'))") == "5"
-    # The browser kept the shell as Python had compiled it: with the mark that nothing is checked.
+    # The browser stores the shell as compiled bytecode, with the flag for unchecked files.
     flags = (
         "import IPython.core.interactiveshell as shell\nopen(shell.__cached__, 'rb').read()[4:8]"
     )
@@ -317,7 +317,7 @@ def test_who_waits_for_a_kernel_gets_the_one_that_takes_its_place(
 
 @pytest.mark.provokes_errors
 def test_a_crashed_interpreter_is_told_and_restarted(notebook: NotebookPage) -> None:
-    # Without Python's own limit the recursion overflows the stack of WebAssembly.
+    # Without Python's recursion limit, the recursion overflows the WebAssembly stack.
     notebook.start(
         "import sys\nsys.setrecursionlimit(10**8)\ndef deeper(n):\n"
         "    return deeper(n + 1)\ndeeper(0)"

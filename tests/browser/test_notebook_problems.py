@@ -1,4 +1,4 @@
-"""The page says what is missing: a secure address, isolation, JSPI, WebGPU, an adapter."""
+"""The page reports missing requirements: a secure address, isolation, JSPI, WebGPU, an adapter."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from playwright.sync_api import Page, Route, expect
 
 
 def shown(page: Page) -> list[str]:
-    """The problems on the page."""
+    """The problems shown on the page."""
     expect(page.get_by_role("heading", level=1)).to_contain_text("missing")
     problems = page.locator("[data-problem]")
     for index in range(problems.count()):
@@ -27,7 +27,7 @@ def test_nothing_is_missing_here(new_page: Callable[..., Page], site_url: str) -
     expect(page.locator(".machine")).to_be_visible()
 
 
-@pytest.mark.provokes_errors  # Chromium says on the console that it ignores the COOP header
+@pytest.mark.provokes_errors  # Chromium logs that it ignores the COOP header
 def test_an_insecure_address(new_page: Callable[..., Page], site_url: str) -> None:
     page = new_page()
     insecure = "http://browsergpu.test"
@@ -43,7 +43,7 @@ def test_an_insecure_address(new_page: Callable[..., Page], site_url: str) -> No
 
 
 def without_isolation(page: Page, site_url: str) -> None:
-    """Serve the page without the headers of isolation."""
+    """Serve the page without isolation headers."""
 
     def strip(route: Route) -> None:
         answer = route.fetch()
@@ -76,7 +76,7 @@ def test_the_notebook_works_without_isolation_where_wanted(
     kernel = page.locator("footer .kernel-state")
     expect(kernel).to_have_attribute("data-state", "idle", timeout=PATIENCE_MS)
     assert page.evaluate("browsergpu.run('6 * 7')") == "42"
-    # Nothing can wake a blocked worker up, but input() can be awaited.
+    # A blocked worker cannot be woken up, but ainput() can be awaited.
     notebook = NotebookPage(page, site_url)
     notebook.new()
     expect(notebook.run("input('Name? ')")).to_contain_text("await ainput('Name? ')")
@@ -103,7 +103,7 @@ def test_no_webgpu(new_page: Callable[..., Page], site_url: str) -> None:
 
 
 def test_no_adapter(lab: Lab) -> None:
-    # Without the flags that bring SwiftShader, Chromium has no adapter on a machine without GPU.
+    # Without the SwiftShader flags, Chromium has no adapter on a machine without a GPU.
     browser = lab.browser.browser_type.launch(
         executable_path=chromium.executable(), args=["--no-sandbox", "--disable-gpu"]
     )

@@ -1,4 +1,4 @@
-"""Interrupts while the GPU has much to do, and what cells are told of broken shaders."""
+"""Interrupts while the GPU has much queued work, and errors of broken shaders."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from harness.notebook import NotebookPage
 from playwright.sync_api import expect
 
 N = 256
-PRODUCTS = 30_000  # half a minute on any processor; recording them takes a second
+PRODUCTS = 30_000  # half a minute on any processor; recording takes a second
 MOST_LEFT = 300
 
-#: What computes products, by the way of doing so: preparation, one product, its device.
+#: Code that computes products, by interface: setup, one product, its device.
 WAYS = {
     "arrays": (
         f"import browsergpu as bg\na, b = bg.ones(({N}, {N})), bg.ones(({N}, {N}))",
@@ -39,7 +39,7 @@ WAYS = {
         "backend.device",
     ),
 }
-#: Much quick work before, of which the GPU's speed seems high.
+#: Quick work first, from which the package estimates a high GPU speed.
 QUICK = """
 import browsergpu as bg
 quick = bg.ones(99)
@@ -80,7 +80,7 @@ def test_an_interrupt_ends_a_loop_that_gives_the_gpu_work(
 @pytest.mark.all
 def test_tuning_tells_in_the_cell_how_far_it_is(notebook: NotebookPage) -> None:
     index = notebook.start("import browsergpu as bg\nbg.tune(bg.init())")
-    # All of it takes minutes on a software GPU.
+    # All measurements take minutes on a software GPU.
     bar = notebook.output(index).locator(".stderr pre").first
     expect(bar).to_have_text(re.compile(r"^tune: \d+ of \d+  \w+"))
     notebook.wait_state("busy")

@@ -1,4 +1,4 @@
-"""IPython in the notebook: magics, `Out`, displays, `input()`, output as it comes, packages."""
+"""IPython in the notebook: magics, `Out`, displays, `input()`, streamed output, packages."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_magics(notebook: NotebookPage) -> None:
     for code, told in MAGICS.items():
         output = notebook.run(code)
         expect(output).to_contain_text(told)
-        # What a magic refuses is one line, not a traceback through IPython.
+        # An error of a magic is one line, not a traceback through IPython.
         expect(output).not_to_contain_text("Traceback")
 
 
@@ -105,7 +105,7 @@ def test_input_asks_in_the_cell(notebook: NotebookPage) -> None:
     expect(notebook.output(asking)).to_contain_text("Your name? Ada é\nAnd age? 36")
     expect(notebook.output(asking).locator(".execute_result")).to_have_text("('Ada é', 36)")
     expect(field(notebook, asking)).to_have_count(0)
-    # The cursor is where it was: in the cell after.
+    # The focus returns to its place in the next cell.
     expect(notebook.editor(asking + 1)).to_be_focused()
 
 
@@ -150,7 +150,7 @@ def test_the_debugger_inspects_the_failed_cell(notebook: NotebookPage) -> None:
 
 def test_half_lines_come_while_python_computes_or_waits(notebook: NotebookPage) -> None:
     for rest in ("while True: pass", "import time; time.sleep(600)"):
-        # After a flood, too, which is sent in batches.
+        # Also after much output, which is sent in batches.
         index = notebook.start(
             f"for i in range(3000): print('.', end='')\nprint('last', end='')\n{rest}"
         )
@@ -192,7 +192,7 @@ def test_a_bar_of_tqdm_moves_while_it_runs(notebook: NotebookPage) -> None:
 
 @pytest.mark.all
 def test_the_packages_of_a_lesson_load(notebook: NotebookPage) -> None:
-    # In magics, in strings, by importlib: wherever the import stands.
+    # Imports are found in magics, in strings and in importlib calls.
     notebook.run("%%writefile lesson.py\nimport sympy\nprimes = list(sympy.primerange(12))")
     output = notebook.run(
         "%%time\nimport importlib\nimport pandas as pd, scipy, sklearn, requests\n"
@@ -205,7 +205,7 @@ def test_the_packages_of_a_lesson_load(notebook: NotebookPage) -> None:
 
 
 def greeting_wheel(name: str = "greeting") -> bytes:
-    """A wheel of one module."""
+    """Return a wheel of one module."""
     info = f"{name}-1.0.dist-info"
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w") as wheel:
@@ -249,7 +249,7 @@ def test_installed_packages_install_again_without_a_network(
 def test_a_package_of_a_cdn_that_was_loaded_once_is_there_without_a_network(
     notebook: NotebookPage,
 ) -> None:
-    # Another one than the tests beside it install into the same kernel.
+    # Not a package that other tests install into the same kernel.
     cdn, name, wheel = "https://cdn.test", "parting-1.0-py3-none-any.whl", greeting_wheel("parting")
     online = True
 

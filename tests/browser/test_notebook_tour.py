@@ -1,5 +1,4 @@
-"""The tour runs top to bottom, as someone who opens the page sees it, and the gallery lists what
-there is."""
+"""The tour runs from top to bottom as on a first visit, and the gallery lists all its notebooks."""
 
 from __future__ import annotations
 
@@ -20,7 +19,7 @@ SMALLER = {"1_000_000": "10_000", "n = 512": "n = 128"}  # of the tour
 
 
 def cells(name: str) -> list[str]:
-    """The code of a notebook's cells."""
+    """Return the code of a notebook's cells."""
     notebook = json.loads((GALLERY / f"{name}.ipynb").read_text(encoding="utf-8"))
     return ["".join(one["source"]) for one in notebook["cells"] if one["cell_type"] == "code"]
 
@@ -42,7 +41,7 @@ def test_the_list_is_what_there_is() -> None:
 
 @pytest.fixture(scope="module")
 def notebook(lab: Lab) -> Iterator[NotebookPage]:
-    """The page, whose tour is small."""
+    """The page with a tour of small sizes."""
 
     def serve_tour(route: Route) -> None:
         text = TOUR.read_text(encoding="utf-8")
@@ -57,7 +56,7 @@ def notebook(lab: Lab) -> Iterator[NotebookPage]:
 
 
 def test_the_tour(notebook: NotebookPage) -> None:
-    notebook.new()  # the page opened with a tour: which one is there must show
+    notebook.new()  # the page opened with a tour; make sure that the new one is shown
     notebook.press("Tour")
     expect(notebook.cell(0).locator("h1")).to_have_text("Python on your GPU")
     notebook.close_messages()
@@ -67,7 +66,7 @@ def test_the_tour(notebook: NotebookPage) -> None:
     outputs = notebook.page.locator(".cell-outputs").all_inner_texts()
     text = "\n".join(outputs)
     assert "'vendor'" in text
-    # The status bar says the same number.
+    # The status bar shows the same number.
     known = re.search(r"features\s+(\d+),", text)
     assert known is not None
     expect(notebook.page.locator("footer")).to_contain_text(f"{known[1]} features")
@@ -76,16 +75,16 @@ def test_the_tour(notebook: NotebookPage) -> None:
     matrices, attention = (
         float(row.split()[-1]) for row in text.splitlines() if row.startswith("largest difference")
     )
-    # Products of standard normal numbers, summed in float32 in another order.
+    # Products of standard normal numbers; float32 sums differ in order.
     assert matrices < 1e-3
     assert attention < 1e-4
-    # Sobel's edges are grey, mostly dark, with white lines.
+    # Sobel edges are grey: mostly dark, with white lines.
     drawn = notebook.page.get_by_role("img", name="on gpu-canvas").last
     assert is_drawing_of_edges(screenshot(notebook.page, drawn).data)
 
 
 def is_drawing_of_edges(rgba: list[int]) -> bool:
-    """Whether the pixels are grey, some nearly black and some nearly white."""
+    """Return whether the pixels are grey, some nearly black and some nearly white."""
     red, green, blue = rgba[0::4], rgba[1::4], rgba[2::4]
     grey = sum(r == g == b for r, g, b in zip(red, green, blue, strict=True)) / len(red)
     dark = sum(r < 60 for r in red) / len(red)

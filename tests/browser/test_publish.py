@@ -1,4 +1,4 @@
-"""The page that tools/publish writes, below a path of a host that sends no headers."""
+"""The page that tools/publish writes, in a subfolder of a host that sends no headers."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from publish.folder import PublishRefused, publish
 
 pytestmark = pytest.mark.all
 
-# The addresses of the kept files.
+# Returns the addresses of the stored files.
 _KEPT = """async () => {
   const [name] = (await caches.keys()).filter((one) => one.startsWith("browsergpu-published"));
   return (await (await caches.open(name)).keys()).map(({ url }) => url);
@@ -34,7 +34,7 @@ def kept(page: Page) -> list[str]:
 
 
 def files_of(folder: Path) -> int:
-    """The number of files that the page keeps: all but its worker and the documentation."""
+    """Return the number of stored files: all but the page's worker and the documentation."""
     files = [path.relative_to(folder) for path in folder.rglob("*") if path.is_file()]
     own = {"service-worker.js", "published-files.js"}
     return len([path for path in files if path.parts[0] != "docs" and path.name not in own])
@@ -85,7 +85,7 @@ def test_a_published_page_is_isolated_and_works_without_its_host(
     assert page.evaluate("crossOriginIsolated")
     expect(notebook.output(0)).to_have_text("5.0")
     notebook.new()
-    # A package that the visit did not use.
+    # A package that the first visit did not use.
     expect(notebook.run("import sympy\nsympy.Rational(1, 2) + 1")).to_contain_text("3")
     notebook.press("Gallery")
     notebook.page.get_by_role("dialog").get_by_role("button", name="Heat").click()
@@ -102,7 +102,7 @@ def test_a_page_that_is_published_again_shows_its_new_files(
     index = (web / "index.html").read_text(encoding="utf-8")
     (web / "index.html").write_text(index.replace("<title>browsergpu", "<title>new"), "utf-8")
     publish({**roots, "/": web}, tmp_path / "new" / "project")
-    for name in ("published-files.js", "index.html"):  # a host tells versions by the second
+    for name in ("published-files.js", "index.html"):  # a host distinguishes versions by the second
         os.utime(tmp_path / "new" / "project" / name, (2**31, 2**31))
     served = tmp_path / "served"
     served.symlink_to(tmp_path / "old")
@@ -129,7 +129,7 @@ def test_a_page_that_is_published_again_shows_its_new_files(
         notebook.open()
         assert page.evaluate("document.querySelector('title').text") == "new"
         after = kept(page)
-    # Only what changed is fetched again.
+    # Only changed files are downloaded again.
     assert set(before) - set(after) == {url for url in before if "/index.html?" in url}
 
 

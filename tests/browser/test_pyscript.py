@@ -1,4 +1,4 @@
-"""The page of docs/pyscript.md, as it stands, on a plain static host."""
+"""The unchanged page of docs/pyscript.md on a plain static host."""
 
 from __future__ import annotations
 

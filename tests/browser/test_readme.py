@@ -1,4 +1,4 @@
-"""The examples of README, other-interfaces.md and the guides work, and files they name exist."""
+"""The examples of README, other-interfaces.md and the guides work, and their files exist."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ GUIDES = (
     "tutorials/kernels", "tutorials/training",
 )  # fmt: skip
 
-#: Looks whether a value is the one that is said: by its text, floats to the digits that are given.
+#: Compares a value with its text in the example; floats are compared to the digits given there.
 CHECKS = """
 import math
 
@@ -43,7 +43,7 @@ else:
 
 
 def checked(code: str) -> str:
-    """The code of an example, with what is said beside a line asserted."""
+    """Return an example's code with its result comments turned into assertions."""
     lines = []
     for line in code.splitlines():
         said = re.fullmatch(r"(\S.*?)  # (→|raises) (.+)", line)
@@ -57,7 +57,7 @@ def checked(code: str) -> str:
 
 
 def example(page: str, heading: str) -> str:
-    """The one block of Python in a section of a page."""
+    """Return the only Python block in a section of a page."""
     section = page.split(f"\n## {heading}\n")[1].split("\n## ")[0]
     (code,) = re.findall(r"```python\n(.*?)```", section, re.DOTALL)
     return str(code)
@@ -65,7 +65,7 @@ def example(page: str, heading: str) -> str:
 
 @pytest.fixture(scope="module")
 def run(lab: Lab) -> Iterator[Callable[[str], str]]:
-    """Runs code in a page that all share: booting takes seconds."""
+    """A function that runs code in a page shared by all tests, because booting takes seconds."""
     found: list[str] = []
     page = lab.new_page(found.append, visited=True)
     page.goto(f"{lab.site_url}/?notebook=none")
@@ -151,5 +151,5 @@ def test_the_files_it_names_exist() -> None:
 def test_the_files_that_a_guide_names_exist(guide: Path) -> None:
     links = re.findall(r"\]\(([^)#:]+)[)#]", guide.read_text(encoding="utf-8"))
     missing = [link for link in links if not (guide.parent / link).exists()]
-    # Of the API reference, which is built: MkDocs reports a broken link to it.
+    # MkDocs checks links to the API reference, which is built.
     assert [link for link in missing if "reference/" not in link] == []

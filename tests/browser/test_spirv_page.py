@@ -1,4 +1,4 @@
-"""SPIR-V in the product's own page, which serves the translator itself."""
+"""SPIR-V in the project's own page, which serves the translator."""
 
 from __future__ import annotations
 

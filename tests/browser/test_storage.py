@@ -1,4 +1,4 @@
-"""What the browser keeps for the site: the page's notebooks and the package's settings."""
+"""The site's storage in the browser: the page's notebooks and the package's settings."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _LIBRARY = """() => {
     request.onerror = request.onblocked = () => reject(request.error ?? new Error("blocked"));
   });
 }"""
-# The stores of each database, with what is in them.
+# Returns the stores of each database with their contents.
 _EVERYTHING = """async () => {
   const found = {};
   for (const { name } of await indexedDB.databases()) {
@@ -55,20 +55,20 @@ class Site:
         self._tell = tell
 
     def page(self) -> Page:
-        """A new tab, at no address yet."""
+        """Open a new tab without an address."""
         page = self._context.new_page()
         watch(page, self._tell)
         return page
 
     def script(self) -> Page:
-        """A tab of the site without any code of the project."""
-        page = self._context.new_page()  # not watched: it lacks an icon
+        """Open a tab of the site without the project's code."""
+        page = self._context.new_page()  # not watched: the page has no icon
         page.goto(f"{self._lab.site_url}/favicon.svg")
         page.evaluate(_LIBRARY)
         return page
 
     def notebook(self, *, kernel: bool = True) -> NotebookPage:
-        """A tab with the notebook, its kernel still starting, or without end."""
+        """Open a tab with the notebook; the kernel starts, or never starts if `kernel` is false."""
         notebook = NotebookPage(self.page(), self._lab.site_url)
         if not kernel:
             hold_kernels(notebook.page)
@@ -77,7 +77,7 @@ class Site:
         return notebook
 
     def bare(self, kernel: str) -> BarePage:
-        """A tab with the package alone, and a device open."""
+        """Open a tab with only the package, and a device."""
         bare = BarePage(self.page(), self._lab.site_url, kernel)
         bare.boot(["micropip"])
         bare.install([self._lab.wheel_url])
@@ -93,20 +93,20 @@ def site(lab: Lab, page_problems: list[str]) -> Iterator[Site]:
 
 
 def keep(notebook: NotebookPage, code: str) -> None:
-    """Put code into the first cell, and wait until the browser has kept it."""
+    """Put code into the first cell and wait until the browser has stored it."""
     notebook.fill(0, code)
     notebook.wait_kept()
 
 
 def sizes_in(notebook: NotebookPage) -> list[int]:
-    """The workgroup sizes of a device that the notebook opens."""
+    """Return the workgroup sizes of a device that the notebook opens."""
     notebook.wait_idle(120_000)
     sizes: list[int] = json.loads(notebook.run(_OPEN).inner_text())
     return sizes
 
 
 def check_both_are_kept(notebook: NotebookPage) -> None:
-    """The page stores what is typed, and the kernel what it has tuned."""
+    """Check that the page stores typed text, and the kernel its tuning results."""
     keep(notebook, "kept = 5")
     expect(notebook.run(_TUNE)).to_have_text("True")
     expect(notebook.messages).to_have_count(0)
@@ -138,7 +138,7 @@ def test_open_tabs_do_not_block_each_other(site: Site) -> None:
     keep(first, "in_the_first_tab = 1")
     keep(second, "in_the_second_tab = 2")
 
-    # A later page may change its database while these tabs are open, and they go on with it.
+    # A later version of the page may upgrade its database while these tabs keep running.
     version = site.script().evaluate("""async () => {
       const opening = indexedDB.open("browsergpu-notebooks", 7);
       opening.onupgradeneeded = () => opening.result.createObjectStore("more");

@@ -1,4 +1,4 @@
-"""What benchmark_workgroup_sizes finds outlives the page that found it."""
+"""Results of benchmark_workgroup_sizes remain after the page is closed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The wheel alone: installed by micropip in a page that has no file of web/."""
+"""The wheel alone, installed by micropip in a page without files of web/."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ float(np.abs(c - a.astype(float) @ b).max())
 
 @pytest.fixture(scope="module", params=KERNELS)
 def bare(request: pytest.FixtureRequest, lab: Lab) -> Iterator[BarePage]:
-    """A page in which the wheel is not installed yet; shared by the tests of one kernel."""
+    """A page without the wheel, shared by the tests of one kernel."""
     found: list[str] = []
     bare = lab.new_bare_page(found.append, request.param)
     bare.boot(["micropip"])
@@ -108,7 +108,7 @@ def test_where_python_cannot_block(bare: BarePage, lab: Lab) -> None:
     for twin, code in told.items():
         message = bare.call("runSync", code, what=code)
         assert twin in message
-    # What need not wait works all the same, and the refused calls have done no harm.
+    # Calls that do not wait still work, and the refused calls had no effect.
     bare.call(
         "runSync",
         "backend.copy_htod(pointer, b'x' * 16); backend.unary('neg', pointer, pointer, 4)",
@@ -117,7 +117,7 @@ def test_where_python_cannot_block(bare: BarePage, lab: Lab) -> None:
     assert bare.run("await backend.synchronize_async(); backend.is_initialized") is True
 
 
-# Every public call that waits, by the name of its twin: what to give the one that blocks.
+# Every public call that waits, by the name of its async twin, with arguments of the blocking call.
 _BLOCKING = """
 import browsergpu as bg
 import numpy as np
@@ -190,7 +190,7 @@ def test_without_jspi_each_call_that_waits_names_its_twin(
     lab: Lab, page_problems: list[str]
 ) -> None:
     page = lab.new_page(page_problems.append)
-    # What a browser without it looks like: Chromium 156 has no flag for it any more.
+    # Simulate a browser without JSPI: Chromium 156 no longer has a flag for it.
     page.add_init_script("delete WebAssembly.Suspending; delete WebAssembly.promising;")
     bare = BarePage(page, lab.site_url, "main")
     bare.boot(["micropip"])

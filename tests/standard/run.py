@@ -2,7 +2,7 @@
 
     .cache/venv/bin/python tests/standard/run.py                    # fetches the suite with git
     .cache/venv/bin/python tests/standard/run.py --suite CHECKOUT   # data-apis/array-api-tests
-    … --only array_api_tests/test_fft.py                            # arguments of the suite's pytest
+    … --only array_api_tests/test_fft.py                            # options of pytest
 
 A whole run writes docs/array-api.md: the counts, and every test that failed or was skipped. Exits
 with 1 if a test fails that is not in tests/standard/known.toml.

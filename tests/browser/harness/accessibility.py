@@ -1,4 +1,4 @@
-"""Accessibility checks of a page by axe-core."""
+"""Accessibility checks of a page with axe-core."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from .site import REPOSITORY
 
 AXE = REPOSITORY / ".cache" / "javascript" / "node_modules" / "axe-core" / "axe.min.js"
 
-#: How a page can look; it is left with the last of each. A narrow one has icons for words.
+#: The appearances to check; the page keeps the last. Narrow pages show icons instead of words.
 SCHEMES = ("dark", "light")
 WIDTHS = (390, 1024, 1400)
 
-# What fades in is waited for; what pulses without end is not.
+# Wait for finite animations such as fades; endless ones keep running.
 _RUN = """async () => {
   await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
   const ending = document.getAnimations()
@@ -26,8 +26,8 @@ _RUN = """async () => {
   return violations.filter(({ impact }) => impact === "serious" || impact === "critical");
 }"""
 
-# axe-core takes a list of completions for a place that no key can scroll, unless its field is a
-# combobox; the editor's keys do scroll it.
+# axe-core reports a list of completions as impossible to scroll with keys, unless its field is a
+# combobox. The editor's keys do scroll it.
 _SCROLLED_BY_THE_EDITOR = re.compile(r"scrollable-region-focusable: #cm-ac-")
 
 
@@ -39,7 +39,7 @@ def _source() -> str:
 
 
 def find_serious(page: Page) -> list[str]:
-    """What axe-core calls serious or critical, light and dark, wide and narrow: a line each."""
+    """Return axe-core's serious and critical violations, one a line, in all appearances."""
     if not page.evaluate("Boolean(globalThis.axe)"):
         page.evaluate(_source())
     found = []
@@ -61,5 +61,5 @@ def _lines(violation: dict[str, Any], looks: str) -> list[str]:
 
 
 def _place(target: list[Any]) -> str:
-    """Selectors; one within shadow trees is a list of its own."""
+    """Join axe-core's selectors. Selectors within shadow trees come as nested lists."""
     return " ".join(one if isinstance(one, str) else " >>> ".join(one) for one in target)

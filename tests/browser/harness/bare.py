@@ -18,18 +18,21 @@ WEBGPU = "BROWSERGPU_WEBGPU"
 
 
 class PythonFailed(AssertionError):
-    """A call into the bare page failed; the message holds the traceback."""
+    """A call into the bare page failed. The message contains the traceback."""
 
 
 class BarePage:
-    """One bare page and its Pyodide.
+    """A bare page with Pyodide.
 
-    Calls are started with one short evaluation and answered through a binding, so that every wait
-    is a wait of the host with its own time-out, even while the page's thread is busy.
+    A short evaluation starts each call, and a binding returns its result. Every wait therefore
+    happens on the host with its own time-out, even while the page's thread is busy.
     """
 
     def __init__(self, page: Page, site_url: str, kernel: str, webgpu: str = "") -> None:
-        """``webgpu`` is "plain" for one without extras; unless told, $BROWSERGPU_WEBGPU says so."""
+        """Open the page.
+
+        ``webgpu`` "plain" means no optional features; the default is $BROWSERGPU_WEBGPU.
+        """
         if kernel not in KERNELS:
             raise ValueError(f"kernel is {kernel!r}, expected one of {KERNELS}")
         self.page = page
@@ -48,7 +51,7 @@ class BarePage:
         page.wait_for_function("() => globalThis.bare !== undefined", timeout=PATIENCE_MS)
 
     def boot(self, packages: list[str]) -> None:
-        """Load Pyodide and some of its own packages."""
+        """Load Pyodide and some of its packages."""
         self.call("boot", packages, what="Pyodide to boot")
 
     def install(self, urls: list[str], *, deps: bool = True) -> None:
@@ -57,19 +60,19 @@ class BarePage:
         self.call("install", urls, deps, what=what)
 
     def write_files(self, files: dict[str, str]) -> None:
-        """Put text files into Pyodide's file system."""
+        """Write text files into Pyodide's file system."""
         self.call("writeFiles", files, what="files to be written")
 
     def run(self, code: str, *, timeout: float = PATIENCE_S) -> Any:
-        """Run Python in the page; return its last expression as plain data."""
+        """Run Python in the page and return its last expression as plain data."""
         return self.call("run", code, timeout=timeout, what=f"Python to run:\n{code}")
 
     def call(self, method: str, *args: Any, what: str, timeout: float = PATIENCE_S) -> Any:
-        """Call one function of pages/kernel.mjs and wait for its value."""
+        """Call one function of pages/kernel.mjs and wait for its result."""
         return self.end(self.start(method, *args), what=what, timeout=timeout)
 
     def start(self, method: str, *args: Any) -> int:
-        """Start a call; `settled` and `outcome` tell how it ended."""
+        """Start a call; `settled` and `outcome` report how it ended."""
         call = next(self._ids)
         self.page.evaluate(
             "([id, method, args]) => bare.start(id, method, ...args)", [call, method, list(args)]
@@ -77,16 +80,16 @@ class BarePage:
         return call
 
     def end(self, call: int, *, what: str, timeout: float = PATIENCE_S) -> Any:
-        """Wait for a started call and give its value; raises PythonFailed if it failed."""
+        """Wait for a started call and return its value. Raises PythonFailed if the call failed."""
         self.wait_until(lambda: self.settled(call), timeout=timeout, what=what)
         return self.outcome(call)
 
     def settled(self, call: int) -> bool:
-        """Whether a started call has ended."""
+        """Return whether a started call has ended."""
         return call in self._outcomes
 
     def outcome(self, call: int) -> Any:
-        """The value of an ended call; raises PythonFailed if it failed."""
+        """Return the value of an ended call. Raises PythonFailed if the call failed."""
         succeeded, value = self._outcomes.pop(call)
         if not succeeded:
             raise PythonFailed(value)
@@ -95,7 +98,7 @@ class BarePage:
     def wait_until(
         self, done: Callable[[], bool], *, what: str, timeout: float = PATIENCE_S
     ) -> None:
-        """Handle the page's events until `done()`; at most `timeout` seconds."""
+        """Handle the page's events until `done()` is true, for at most `timeout` seconds."""
         begin = time.monotonic()
         while not done():
             waited = time.monotonic() - begin
@@ -108,7 +111,7 @@ class BarePage:
             except Error:
                 if not self.page.is_closed():
                     raise
-                self._note_crash()  # of the whole browser
+                self._note_crash()  # the whole browser crashed
 
     def _settled(self, _source: Any, call: int, succeeded: bool, value: Any) -> None:
         self._outcomes[call] = (succeeded, value)

@@ -16,13 +16,13 @@ _FLAGS = [
     "--use-vulkan=swiftshader",
     "--use-angle=swiftshader",
     "--enable-features=Vulkan",
-    # Dawn then zeroes a workgroup's memory by a loop. Of Vulkan's own way SwiftShader makes a store
-    # for each word, which takes 0.4 s to compile in each kernel that has such memory.
+    # Makes Dawn zero workgroup memory in a loop. For Vulkan's extension, SwiftShader emits one
+    # store per word, which takes 0.4 s to compile in each kernel with workgroup memory.
     "--disable-dawn-features=use_vulkan_zero_initialize_workgroup_memory_extension",
-    # Pages are drawn by the CPU either way; without the detour by SwiftShader in half the time.
+    # The CPU draws pages in either case; without SwiftShader this takes half the time.
     "--disable-gpu-rasterization",
-    # Lets the leak tests ask for a collection before they count; and a boot, of which there are a
-    # hundred, spends a fifth less time on compiling what runs once.
+    # expose-gc lets the leak tests collect garbage before they count. no-wasm-inlining saves a
+    # fifth of each boot, since most code runs once; there are a hundred boots.
     "--js-flags=--expose-gc --no-wasm-inlining",
     "--disable-quic",
     "--no-first-run",
@@ -34,7 +34,7 @@ _FLAGS = [
 
 
 def executable() -> Path:
-    """The browser to test with: $BROWSERGPU_CHROMIUM, else Debian's."""
+    """Return the browser to test with: $BROWSERGPU_CHROMIUM, or Debian's."""
     path = Path(os.environ.get("BROWSERGPU_CHROMIUM") or "/usr/bin/chromium")
     if not path.exists():
         raise FileNotFoundError(
@@ -45,18 +45,20 @@ def executable() -> Path:
 
 
 def launch(playwright: Playwright, *flags: str) -> Browser:
-    """Start Chromium, headless, with WebGPU on; `flags` are added to the usual ones."""
+    """Start Chromium, headless, with WebGPU; `flags` are added to the default flags."""
     return playwright.chromium.launch(**_options(*flags))
 
 
 def launch_profile(playwright: Playwright, folder: Path) -> BrowserContext:
-    """Start Chromium with the profile in a folder, which is made there if it is empty; closing the
-    context ends the browser."""
+    """Start Chromium with a profile folder.
+
+    Chromium creates the profile if the folder is empty. Closing the context ends the browser.
+    """
     return playwright.chromium.launch_persistent_context(folder, **_options())
 
 
 def _options(*flags: str) -> dict[str, Any]:
-    # Chromium refuses to run its sandbox as root.
+    # Chromium's sandbox does not run as root.
     sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []
     return {
         "executable_path": executable(),

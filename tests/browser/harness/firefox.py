@@ -1,4 +1,4 @@
-"""Released Firefox with WebGPU on lavapipe, a software Vulkan driver.
+"""A released Firefox with WebGPU on lavapipe, a software Vulkan driver.
 
 ``BROWSERGPU_BROWSER=firefox`` runs the tests in Firefox; python3 tests/run.py --firefox sets it.
 """
@@ -17,20 +17,20 @@ from runner.vulkan import software_gpu
 
 from .patience import PATIENCE_MS
 
-#: Whether the tests run in Firefox, not in Chromium.
+#: Whether the tests run in Firefox instead of Chromium.
 CHOSEN = os.environ.get("BROWSERGPU_BROWSER") == "firefox"
 
 _DRIVER = Path(__file__).with_name("firefox-driver.cjs")
 
 _PREFERENCES: dict[str, str | float | bool] = {
-    # Both are on where Firefox is released with WebGPU: on Windows and on macOS.
+    # Firefox's defaults on Windows and macOS, where it is released with WebGPU.
     "dom.webgpu.enabled": True,
     "gfx.webgpu.ignore-blocklist": True,
 }
 
 
 def executable() -> Path:
-    """The Firefox to test with: $BROWSERGPU_FIREFOX, else Debian's."""
+    """Return the Firefox to test with: $BROWSERGPU_FIREFOX, or Debian's."""
     path = Path(os.environ.get(VARIABLE) or "/usr/bin/firefox-esr")
     if not path.exists():
         raise FileNotFoundError(
@@ -42,7 +42,7 @@ def executable() -> Path:
 
 @contextlib.contextmanager
 def start_playwright() -> Iterator[Playwright]:
-    """A Playwright that can drive a Firefox as it is released."""
+    """Return a Playwright that can drive a released Firefox."""
     options = os.environ.get("NODE_OPTIONS")
     os.environ["NODE_OPTIONS"] = f'--require "{_DRIVER}"'
     playwright = sync_playwright()
@@ -60,7 +60,7 @@ def start_playwright() -> Iterator[Playwright]:
 
 
 def launch(playwright: Playwright) -> Browser:
-    """Start Firefox, headless, with WebGPU on."""
+    """Start Firefox, headless, with WebGPU."""
     return playwright.firefox.launch(
         channel="moz-firefox",
         executable_path=executable(),

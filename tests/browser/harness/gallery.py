@@ -17,7 +17,7 @@ from harness.problems import assert_none
 GALLERY = Path(__file__).resolve().parents[3] / "examples" / "gallery"
 LISTED = json.loads((GALLERY / "index.json").read_text(encoding="utf-8"))
 
-#: The first cells, which hold the sizes, of notebooks that are small.
+#: Small sizes, as replacements of the notebooks' first cells.
 SMALL = {
     "darkroom": "height, width = 54, 80\nframes = 3",
     "mandelbrot": "height, width = 60, 80\nsteps = 64\nframes = 2",
@@ -32,12 +32,12 @@ SMALL = {
     "retrained": "channels, epochs, rounds = 8, 3, 60",
 }
 
-_FLAT_PNG = 1500  # bytes; that of a canvas of one colour has less
+_FLAT_PNG = 1500  # bytes; a canvas of a single colour has fewer
 
 
 @contextmanager
 def open_gallery(lab: Lab) -> Iterator[NotebookPage]:
-    """A page whose gallery's notebooks are small."""
+    """Open a page whose gallery has notebooks with small sizes."""
 
     def serve(route: Route) -> None:
         name = route.request.url.rsplit("/", 1)[-1].removesuffix(".ipynb")
@@ -54,7 +54,7 @@ def open_gallery(lab: Lab) -> Iterator[NotebookPage]:
 
 
 def run(notebook: NotebookPage, name: str) -> str:
-    """What a notebook of the gallery puts out. It draws an image."""
+    """Run a notebook of the gallery, which must draw an image, and return its output."""
     (title,) = (one["title"] for one in LISTED if one["file"] == f"{name}.ipynb")
     notebook.press("Gallery")
     notebook.page.get_by_role("dialog").get_by_role("button", name=title, exact=True).click()
@@ -70,7 +70,7 @@ def run(notebook: NotebookPage, name: str) -> str:
 
 
 def number(text: str, before: str) -> float:
-    """The number behind some words."""
+    """Return the number after the given words."""
     found = re.search(re.escape(before) + r"\s+(-?[\d.]+(?:e[+-]?\d+)?)", text)
     assert found, text
     return float(found[1])

@@ -1,4 +1,4 @@
-"""Counting live JavaScript objects by a heap snapshot of DevTools.
+"""Counts of live JavaScript objects, from a heap snapshot of DevTools.
 
 `Runtime.queryObjects` would be simpler, but it crashes Chromium 156's renderer once Pyodide is
 loaded.
@@ -27,8 +27,8 @@ class Heap:
         self._session.send("HeapProfiler.enable")
 
     def count(self) -> Counter[str]:
-        """How many objects are alive, by constructor. Garbage is collected first."""
-        # Twice, since finalizers make more.
+        """Return the number of live objects by constructor. Garbage is collected first."""
+        # Twice, because finalizers create more garbage.
         for _ in range(2):
             self._session.send("HeapProfiler.collectGarbage")
         self._chunks.clear()

@@ -1,4 +1,4 @@
-"""Runs pytest inside Pyodide. harness/inside.py writes this file into the page."""
+"""Run pytest inside Pyodide. harness/inside.py writes this file into the page."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SUITE = "/suite"
 
 
 class Reporter:
-    """Sends one JSON report for each test that ends, and one for each file that fails to load."""
+    """Sends one JSON report for each test, and one for each file that fails to load."""
 
     def __init__(self) -> None:
         self._phases: list[pytest.TestReport] = []
@@ -52,7 +52,7 @@ def _skip_reason(report: pytest.TestReport) -> str:
 
 
 def run(arguments: list[str]) -> dict[str, Any]:
-    """Run pytest on node ids; return its exit code and terminal output."""
+    """Run pytest on node ids and return its exit code and terminal output."""
     os.chdir(SUITE)
     terminal = io.StringIO()
     options = ["-p", "no:cacheprovider", "-p", "no:faulthandler", "--capture=sys", "--tb=short"]

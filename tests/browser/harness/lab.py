@@ -21,10 +21,10 @@ from .visited import ADDRESS, Visited
 
 
 class Lab:
-    """Starts things at first use and stops all of them in `close`.
+    """Starts resources on first use and stops them in `close`.
 
-    `folders`: what the site shall serve besides its own, by the beginning of their addresses.
-    `kept`: a folder for what a browser keeps of a first visit, which several labs can share.
+    `folders`: more folders for the site to serve, by address prefix.
+    `kept`: a folder for the browser storage of a first visit, which several labs can share.
     """
 
     def __init__(self, folders: Mapping[str, Path] | None = None, kept: Path | None = None) -> None:
@@ -37,7 +37,7 @@ class Lab:
 
     @property
     def browser(self) -> Browser:
-        """Chromium, or where that is chosen Firefox, with WebGPU; a new one where it crashed."""
+        """Chromium, or Firefox if it is selected, with WebGPU. A crashed browser is replaced."""
         if self._browser is None or not self._browser.is_connected():
             self._browser = (firefox if firefox.CHOSEN else chromium).launch(self._playwright)
             self._stack.callback(self._browser.close)
@@ -50,7 +50,7 @@ class Lab:
 
     @contextlib.contextmanager
     def own_browser(self, *flags: str) -> Iterator[Browser]:
-        """A Chromium for one test alone, with more flags than the shared one."""
+        """Start a Chromium for a single test, with more flags than the shared one."""
         browser = chromium.launch(self._playwright, *flags)
         try:
             yield browser
@@ -59,7 +59,7 @@ class Lab:
 
     @cached_property
     def site_url(self) -> str:
-        """The address of the site, without a slash at its end."""
+        """The address of the site, without a trailing slash."""
         return self._stack.enter_context(start_site(self._folders))
 
     @cached_property
@@ -71,7 +71,9 @@ class Lab:
             return f"{self.site_url}/wheel/{json.load(answer)['wheel']}"
 
     def new_context(self, *, visited: bool = False, **options: Any) -> BrowserContext:
-        """A profile of the browser; one that has `visited` the site boots faster there."""
+        """Open a browser profile; if `visited`, it has the storage of a first visit and boots
+        faster.
+        """
         context = self.browser.new_context(**options)
         context.set_default_timeout(GLANCE_MS)
         if visited:
@@ -79,22 +81,25 @@ class Lab:
         return context
 
     def new_page(self, tell: Any, *, visited: bool = False, **options: Any) -> Page:
-        """A page in its own context; `tell` hears of its problems."""
+        """Open a page in its own context; `tell` gets its problems."""
         context = self.new_context(visited=visited, **options)
-        # Playwright answers the file choosers of <input> elements alone.
+        # Playwright can only answer the file choosers of <input> elements.
         context.add_init_script("delete globalThis.showOpenFilePicker")
         page = context.new_page()
         problems.watch(page, tell)
         return page
 
     def new_bare_page(self, tell: Any, kernel: str) -> BarePage:
-        """A bare page without Pyodide yet, in its own context."""
+        """Open a bare page in its own context, without Pyodide."""
         return BarePage(self.new_page(tell), self.site_url, kernel)
 
     @contextlib.contextmanager
     def page_with_the_package(self, kernel: str) -> Iterator[BarePage]:
-        """A bare page with NumPy and the project's wheel; fails at its end if the page reported
-        a problem. For several tests: booting takes seconds."""
+        """Open a bare page with NumPy and the project's wheel.
+
+        Several tests share it, because booting takes seconds. Fails at the end if the page reported
+        a problem.
+        """
         found: list[str] = []
         bare = self.new_bare_page(found.append, kernel)
         bare.boot(["numpy", "micropip"])
@@ -104,5 +109,5 @@ class Lab:
         problems.assert_none(found)
 
     def close(self) -> None:
-        """Stop all that was started."""
+        """Stop everything that was started."""
         self._stack.close()

@@ -28,13 +28,13 @@ _TIMEOUT = 120.0
 
 
 class Marimo:
-    """What marimo needs, in the cache; what is missing there is fetched."""
+    """The files that marimo needs, in the cache. Missing files are downloaded."""
 
     def __init__(self, layout: Layout) -> None:
         cache, python = layout.cache / "marimo", Path(sys.executable)
         with cache_lock(layout.cache / "marimo.lock", Progress()):
             self._python = ensure_environment(cache / "venv", PINS / "requirements.txt", print)
-            # The package-lock.json leaves out what the page's sources depend on: the page is built.
+            # package-lock.json omits the page's dependencies, because the page is already built.
             ensure_javascript(cache / "packages", PINS, python, print)
             ensure_wheels(cache / "wheels", PINS / "pyodide-requirements.txt", python, print)
             yaml = pure_yaml(cache / "venv", cache)
@@ -48,9 +48,9 @@ class Marimo:
         self._lock = lock_of(with_marimo(lock, more), self._wheels.values())
 
     def export(self, notebook: Path, folder: Path) -> None:
-        """Have marimo write the page of a notebook into a new folder."""
+        """Make marimo write the page of a notebook into a new folder."""
         command = [str(self._python), str(PINS / "export.py"), str(notebook), str(folder)]
-        # A user's settings for marimo would go into the page.
+        # A user's marimo settings would be written into the page.
         home = str(notebook.parent)
         environment = {"HOME": home, "XDG_CONFIG_HOME": home}
         finished = run_program(
@@ -62,7 +62,7 @@ class Marimo:
                 (folder / path.name).symlink_to(path)
 
     def stand_in(self, context: BrowserContext) -> None:
-        """Answer what the page asks of marimo's server and of the CDN."""
+        """Answer the page's requests to marimo's server and to the CDN."""
         shared = {"Access-Control-Allow-Origin": "*"}
 
         def answer(route: Route) -> None:

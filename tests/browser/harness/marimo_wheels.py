@@ -12,8 +12,10 @@ _OF_THE_LOCK = ("jedi", "packaging", "pygments")
 
 
 def pure_yaml(environment: Path, folder: Path) -> Path:
-    """A wheel of the PyYAML that is in an environment, without its part in C: no registry has one
-    for Pyodide."""
+    """Build a PyYAML wheel from an environment, without the C extension.
+
+    No registry has a PyYAML wheel for Pyodide.
+    """
     (installed,) = environment.glob("[Ll]ib/**/site-packages/yaml")
     name, version = _YAML.split("-")
     about = {
@@ -31,8 +33,10 @@ def pure_yaml(environment: Path, folder: Path) -> Path:
 
 
 def with_marimo(lock: dict[str, Any], wheels: Iterable[Path]) -> dict[str, Any]:
-    """Pyodide's lock with what it lacks of these wheels, as marimo's server has it. Files and
-    hashes are left to `jupyterlite.lock.lock_of`."""
+    """Return Pyodide's lock with the missing wheels added, as marimo's server does.
+
+    `jupyterlite.lock.lock_of` adds files and hashes.
+    """
     packages = dict(lock["packages"])
     named = {}
     for wheel in wheels:
@@ -44,6 +48,6 @@ def with_marimo(lock: dict[str, Any], wheels: Iterable[Path]) -> dict[str, Any]:
         }  # fmt: skip
         if packages.get(name, {}).get("version") != version:
             packages[name] = named[name]
-    # Its page asks for marimo and little else by name.
+    # The page requests marimo and few other packages by name, so marimo depends on the others.
     packages["marimo-base"]["depends"] = [*sorted(named.keys() - {"marimo-base"}), *_OF_THE_LOCK]
     return {**lock, "packages": packages}

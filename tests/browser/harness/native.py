@@ -1,6 +1,6 @@
 """The in-page tests outside a browser, on the machine's GPU or a software GPU.
 
-``$BROWSERGPU_NATIVE`` is the engine, "dawn" or "wgpu"; python3 tests/run.py --native sets it.
+``$BROWSERGPU_NATIVE`` selects the engine, "dawn" or "wgpu"; python3 tests/run.py --native sets it.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ _NO_CANVAS = "canvases exist only in web pages"
 
 
 def prepare() -> None:
-    """Have the package use the engine, and a software GPU unless told otherwise."""
-    if "VK_DRIVER_FILES" in os.environ:  # a driver that was chosen
+    """Make the package use the engine, and a software GPU unless a driver was selected."""
+    if "VK_DRIVER_FILES" in os.environ:  # a driver was selected
         os.environ["BROWSERGPU_ENGINE"] = ENGINE
     else:
         os.environ |= software_gpu(ENGINE)
@@ -36,7 +36,7 @@ def prepare() -> None:
         _zero_by_loops()
     from browsergpu.gpu.platform import block_on
 
-    # How tests wait for coroutines; whatever else they want of Pyodide is a page's.
+    # Tests use this to wait for coroutines. The rest of the pyodide module exists only in a page.
     pyodide, ffi = ModuleType("pyodide"), ModuleType("pyodide.ffi")
     ffi.__dict__["run_sync"] = lambda coroutine: block_on(_in_a_task(coroutine), "test")
     sys.modules |= {"pyodide": pyodide, "pyodide.ffi": ffi}
@@ -45,19 +45,22 @@ def prepare() -> None:
 
 
 async def _in_a_task(coroutine: Coroutine[Any, Any, Any]) -> Any:
-    """Run a test's coroutine as Pyodide does: timeouts, for one, need a task."""
+    """Run a test's coroutine as Pyodide does, as a task: timeouts need one."""
     return await asyncio.ensure_future(coroutine)
 
 
 def _zero_by_loops() -> None:
-    """See chromium.py: SwiftShader is slow to compile Vulkan's way of zeroing workgroup memory."""
+    """Make Dawn zero workgroup memory in a loop: SwiftShader compiles Vulkan's way slowly.
+
+    See chromium.py.
+    """
     from browsergpu.gpu.native import engine
 
     engine.TOGGLES_OFF.append("use_vulkan_zero_initialize_workgroup_memory_extension")
 
 
 def _keep_settings_apart() -> None:
-    """Keep tuning results away from other processes of the tests, and from the user's."""
+    """Keep tuning results apart from other test processes and from the user's results."""
     from browsergpu.gpu.native import settings
 
     folder = TemporaryDirectory(prefix="browsergpu-tests-")
@@ -66,10 +69,10 @@ def _keep_settings_apart() -> None:
 
 
 def _watch_turns() -> None:
-    """Have the package assert that a thread which looks at what is recorded has the turn.
+    """Make the package assert that a thread has the turn when it accesses recorded operations.
 
-    Whatever users call must take it (``exclusive`` in core/turns.py). A function that forgets to
-    fails here each time, and not only where two threads meet in it.
+    Every public call must take the turn (``exclusive`` in core/turns.py). A function that forgets
+    to then fails in every test, instead of only when two threads meet in it.
     """
     from browsergpu.arrays import reduce
     from browsergpu.arrays.lazy.node import Node
@@ -81,11 +84,11 @@ def _watch_turns() -> None:
         for name, found in list(vars(owner).items()):
             if isinstance(found, FunctionType) and name not in _NEED_NO_TURN:
                 setattr(owner, name, _watched(found))
-    Value.__init__ = _watched(Value.__init__)  # an array more holds the node
+    Value.__init__ = _watched(Value.__init__)  # another array holds the node
     reduce.memory_view = _watched(reduce.memory_view)
 
 
-#: What makes an object, or shows it.
+#: Methods that create or show an object.
 _NEED_NO_TURN = {"__init__", "__repr__", "_facts"}
 
 
@@ -98,7 +101,7 @@ def _watched(function: FunctionType) -> Any:
             raise AssertionError(f"{caller} calls {function.__qualname__} without the turn")
         return function(*args, **options)
 
-    # Lines of the user's code are looked up among the callers: this frame must not be one of them.
+    # The package looks for the user's line among the callers, so this frame must not look like one.
     own = FunctionType(
         call.__code__, {**globals(), "__name__": "browsergpu.watched"}, closure=call.__closure__
     )
@@ -106,7 +109,7 @@ def _watched(function: FunctionType) -> Any:
 
 
 def leave_out(items: list[pytest.Item], folder: Path) -> None:
-    """Only what runs inside a page otherwise runs here."""
+    """Remove all tests outside the folder: only tests for inside the page run here."""
     items[:] = [item for item in items if folder in item.path.parents]
 
 
@@ -114,7 +117,7 @@ def leave_out(items: list[pytest.Item], folder: Path) -> None:
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[Any]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """A test that asks for JavaScript is one of the page alone."""
+    """Report a test that needs JavaScript as skipped: it can only run in the page."""
     report = yield
     if report.failed and call.excinfo is not None and _wants_a_page(call.excinfo.value):
         report.outcome = "skipped"

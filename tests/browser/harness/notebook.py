@@ -11,12 +11,12 @@ from playwright.sync_api import Locator, Page, expect
 from .lab import Lab
 from .patience import GLANCE_MS, PATIENCE_MS
 
-# Playwright's five seconds are short for a machine with two busy cores.
+# Playwright's default of five seconds is too short on a machine with two busy cores.
 expect.set_options(timeout=GLANCE_MS)
 
 
 class NotebookPage:
-    """What a person can do on the page, and see."""
+    """A user's actions on the page, and what the page shows."""
 
     def __init__(self, page: Page, url: str) -> None:
         self.page = page
@@ -34,14 +34,14 @@ class NotebookPage:
         return self.page.locator("footer .kernel-state")
 
     def wait_state(self, state: str, timeout: float = PATIENCE_MS) -> None:
-        """Wait for a state of the kernel: loading, idle, busy, interrupting, dead."""
+        """Wait for a kernel state: loading, idle, busy, interrupting or dead."""
         expect(self.kernel).to_have_attribute("data-state", state, timeout=timeout)
 
     def wait_idle(self, timeout: float = PATIENCE_MS) -> None:
         self.wait_state("idle", timeout)
 
     def wait_finished(self, timeout: float = PATIENCE_MS) -> None:
-        """Wait until no cell runs or waits."""
+        """Wait until no cell runs or is queued."""
         expect(self.page.locator('.cell[aria-busy="true"]')).to_have_count(0, timeout=timeout)
 
     # -- cells -----------------------------------------------------------------------------------
@@ -60,7 +60,7 @@ class NotebookPage:
         return self.cell(index).locator(".cell-outputs")
 
     def source(self, index: int) -> str:
-        """The text of a cell's editor."""
+        """Return the text of a cell's editor."""
         lines = self.cell(index).locator(".cm-line").all_inner_texts()
         return "\n".join(line.removesuffix("\n") for line in lines)
 
@@ -75,14 +75,14 @@ class NotebookPage:
         self.page.keyboard.insert_text(code)
 
     def start(self, code: str) -> int:
-        """Put code into the last cell, run it, and give the cell's index."""
+        """Put code into the last cell, run it, and return the cell's index."""
         index = self.cells.count() - 1
         self.fill(index, code)
         self.page.keyboard.press("Shift+Enter")
         return index
 
     def run(self, code: str, timeout: float = PATIENCE_MS) -> Locator:
-        """Run code in the last cell to its end; gives its output."""
+        """Run code in the last cell to its end and return its output."""
         index = self.start(code)
         self.wait_finished(timeout)
         return self.output(index)
@@ -90,38 +90,38 @@ class NotebookPage:
     # -- the rest of the page --------------------------------------------------------------------
 
     def press(self, name: str) -> None:
-        """Click a button of the page's bars by its name."""
+        """Click a toolbar button by name."""
         self.page.locator("header").get_by_role("button", name=name, exact=True).click()
 
     def choose(self, name: str) -> None:
-        """Click an entry of the menu More."""
+        """Click an entry of the More menu."""
         self.press("More")
         self.page.get_by_role("menuitem", name=name, exact=True).click()
 
     def share(self, name: str) -> None:
-        """Click an entry of the menu Share."""
+        """Click an entry of the Share menu."""
         self.press("Share")
         self.page.get_by_role("menuitem", name=name).click()
 
     @property
     def restart_question(self) -> Locator:
-        """The dialog that asks whether variables may be lost."""
+        """The dialog that warns that variables will be lost."""
         return self.page.get_by_role("dialog", name="Restart the kernel?")
 
     def restart(self) -> None:
-        """Restart, and say yes where the page asks."""
+        """Restart the kernel, and confirm if the page asks."""
         self.press("Restart")
         if self.restart_question.is_visible():
             self.restart_question.get_by_role("button", name="Restart", exact=True).click()
 
     def new(self) -> None:
-        """An empty notebook."""
+        """Open an empty notebook."""
         self.press("New")
         expect(self.cells).to_have_count(1)
         self.close_messages()
 
     def fresh(self) -> None:
-        """An empty notebook and a kernel that is ready, whatever the test before left behind."""
+        """Open an empty notebook with a ready kernel, whatever state the previous test left."""
         if self.kernel.get_attribute("data-state") != "idle":
             self.open()
         self.new()
@@ -131,7 +131,7 @@ class NotebookPage:
         return self.page.locator(".toast")
 
     def wait_kept(self) -> None:
-        """Wait until the browser has the notebook as it is."""
+        """Wait until the browser has stored the current notebook."""
         expect(self.page.locator("footer")).to_contain_text("Kept in this browser")
 
     def close_messages(self) -> None:
@@ -139,7 +139,7 @@ class NotebookPage:
             self.messages.first.get_by_role("button", name="Close this message").click()
 
     def drop(self, files: list[dict[str, Any]]) -> None:
-        """Drop files, each with `name`, `type` and `bytes` (a list of numbers), on the page."""
+        """Drop files on the page, each with `name`, `type` and `bytes` (a list of numbers)."""
         self.page.evaluate(
             """(files) => {
               const transfer = new DataTransfer();
@@ -156,13 +156,13 @@ class NotebookPage:
 
 
 def hold_kernels(page: Page) -> None:
-    """No kernel of a page gets its Pyodide, which takes seconds; the page waits for it."""
+    """Block the page's requests for Pyodide: no kernel starts, which saves seconds."""
     page.route("**/pyodide/**", lambda _route: None)
 
 
 @contextlib.contextmanager
 def open_notebook(lab: Lab, **options: Any) -> Iterator[tuple[NotebookPage, list[str]]]:
-    """A notebook page with a running kernel, and the list of the problems it reports."""
+    """Open a notebook page with a running kernel. Yields the page and the list of its problems."""
     problems: list[str] = []
     page = lab.new_page(problems.append, visited=True, **options)
     notebook = NotebookPage(page, lab.site_url)

@@ -27,15 +27,15 @@ class Pixels:
     data: list[int]
 
     def rgb(self, x: int, y: int) -> tuple[int, int, int]:
-        """The colour of one pixel."""
+        """Return the colour of one pixel."""
         at = 4 * (y * self.width + x)
         red, green, blue = self.data[at : at + 3]
         return red, green, blue
 
 
 def screenshot(page: Page, what: Locator) -> Pixels:
-    """What a person sees there; the browser itself decodes the PNG."""
+    """Return the pixels of the screen at that place; the browser itself decodes the PNG."""
     png = base64.b64encode(what.screenshot(type="png")).decode()
-    # As text: Playwright packs each number of an array by itself, which takes seconds.
+    # As text, because Playwright encodes each number of an array separately, which takes seconds.
     width, height, data = page.evaluate(_DECODE, png)
     return Pixels(width, height, list(base64.b64decode(data)))

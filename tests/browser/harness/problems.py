@@ -1,4 +1,4 @@
-"""Problems that a page reports: console errors, page errors, WebGPU's warnings, a crash."""
+"""Problems that a page reports: console errors, page errors, WebGPU warnings, a crash."""
 
 from __future__ import annotations
 
@@ -16,16 +16,15 @@ _WEBGPU_WARNING = re.compile(
     re.IGNORECASE,
 )
 
-# Chromium says this of a headless page that draws with SwiftShader; it is not about the page.
+# Chromium prints this for a headless page that draws with SwiftShader; the page is fine.
 _NOISE = re.compile(r"GPU stall due to ReadPixels|Automatic fallback to software WebGL")
 
-# Firefox says these of shaders, beside what it tells the page; what is wrong with a shader comes in
-# another line.
+# Firefox prints these lines in addition to the shader's error, which comes in another line.
 _NOISE_OF_FIREFOX = re.compile(
     r"^Encountered one or more errors while creating shader module|^Parent device is lost$"
 )
 
-# Firefox says this of a worker that is ended while its Python runs.
+# Firefox prints this when a worker is ended while its Python runs.
 _END_OF_A_WORKER = "uncaught exception: undefined"
 
 
@@ -51,7 +50,7 @@ def watch(page: Page, tell: Callable[[str], None]) -> None:
 
 
 def assert_none(problems: list[str]) -> None:
-    """Fail with every problem in the message, if there is one."""
+    """Fail with all problems in the message, if there are any."""
     if problems:
         listing = "\n".join(f"  - {problem}" for problem in problems)
         raise AssertionError(

@@ -17,8 +17,10 @@ TEST_WHEELS = REPOSITORY / ".cache" / "test-wheels"
 
 @contextlib.contextmanager
 def start_site(more: Mapping[str, Path]) -> Iterator[str]:
-    """Serve the site, and more folders under their own prefixes, on a free port; gives its
-    address, without a slash at its end."""
+    """Serve the site, and more folders under their prefixes, on a free port.
+
+    Yields the address, without a trailing slash.
+    """
     site = prepare()
     roots = {
         **site.roots,
@@ -38,7 +40,7 @@ def start_site(more: Mapping[str, Path]) -> Iterator[str]:
 
 
 def urls_of_test_wheels(site_url: str) -> list[str]:
-    """The addresses of the wheels that in-page tests need (pytest, hypothesis …)."""
+    """Return the addresses of the wheels that in-page tests need (pytest, hypothesis …)."""
     if not any(TEST_WHEELS.glob("pytest-*.whl")):
         raise FileNotFoundError(
             f"no pytest wheel in {TEST_WHEELS}: run `python3 tests/run.py`, which fetches them"
@@ -47,5 +49,5 @@ def urls_of_test_wheels(site_url: str) -> list[str]:
 
 
 def urls_of_wheels(folder: Path, url: str) -> list[str]:
-    """The addresses of a folder's wheels, where `url` serves it."""
+    """Return the addresses of a folder's wheels below `url`."""
     return [f"{url}/{wheel.name}" for wheel in sorted(folder.glob("*.whl"))]

@@ -1,4 +1,4 @@
-"""A plain static host: files without the headers that isolate a page."""
+"""A plain static host, without the headers that isolate a page."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any
 
 class _Handler(http.server.SimpleHTTPRequestHandler):
     def do_GET(self) -> None:
-        # Browsers ask every host for an icon; one that has none is no problem of the page.
+        # Browsers request an icon from every host; a missing icon is not a problem of the page.
         if self.path == "/favicon.ico":
             self.send_response(http.HTTPStatus.NO_CONTENT)
             self.end_headers()
@@ -21,12 +21,12 @@ class _Handler(http.server.SimpleHTTPRequestHandler):
             super().do_GET()
 
     def log_message(self, format: str, *args: Any) -> None:
-        """The tests' output is for what a person has to know."""
+        """Log nothing, to keep the tests' output short."""
 
 
 @contextlib.contextmanager
 def static_host(folder: Path) -> Iterator[str]:
-    """Serve a folder on a free port; gives the address, without a slash at its end."""
+    """Serve a folder on a free port. Yields the address, without a trailing slash."""
     handler = functools.partial(_Handler, directory=folder)
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         thread = threading.Thread(target=server.serve_forever, name="static", daemon=True)

@@ -44,13 +44,13 @@ _WRITE = """async (address) => {
 
 
 class Visited:
-    """Makes the first visit when it is first needed, once for all that share the folder."""
+    """Makes the first visit on first use, once for all that share the folder."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
     def remember(self, context: BrowserContext, site_url: str) -> None:
-        """Have the browser of a context remember that it was at the site."""
+        """Give a browser context the storage of a first visit."""
         if not (self.folder / "index.json").exists():
             assert context.browser is not None
             with cache_lock(self.folder / "lock", Progress()):
