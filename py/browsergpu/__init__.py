@@ -97,6 +97,7 @@ if _TYPE_CHECKING:  # the names of _MODULES and _LATER, which a test compares
     from browsergpu import jax as jax
     from browsergpu import lib as lib
     from browsergpu import llm as llm
+    from browsergpu import onnx as onnx
     from browsergpu.api.executor import BatchNormTraining, KernelExecutor, PipelineStats
     from browsergpu.api.tensor_backend.backend import TensorBackend
     from browsergpu.api.tensor_backend.handles import TensorHandle, TensorMeta
@@ -136,6 +137,7 @@ _MODULES = (
     "linalg",
     "llm",
     "nn",
+    "onnx",
     "optim",
     "random",
     "special",

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.fast
 PACKAGE = Path(__file__).resolve().parents[2] / "py" / "browsergpu"
 
 #: Interfaces of other libraries. They import the public names too, and nothing imports them.
-FACES = ("torch", "jax")
+FACES = ("torch", "jax", "onnx")
 
 #: Packages in order: a package imports only itself and those before it. Modules outside these
 #: packages (the public names) import from all of them, and no package imports those modules.

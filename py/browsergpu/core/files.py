@@ -10,10 +10,37 @@ from contextlib import contextmanager, suppress
 from secrets import token_hex
 from typing import IO, Any
 
+import numpy as np
+
 from browsergpu.core.errors import InvalidType
 
 #: Errors of systems that cannot flush this kind of file to disk.
 _CANNOT_FLUSH = (errno.EINVAL, errno.ENOSYS, errno.ENOTSUP)
+
+
+def file_bytes(op: str, argument: str, source: Any) -> np.ndarray:
+    """Return the bytes of a path, memory-mapped, of bytes, or of a file object.
+
+    Parameters
+    ----------
+    op, argument : str
+        Names for the error.
+    source : path, bytes or file object
+        The file. A file object is read to its end.
+    """
+    if isinstance(source, str | os.PathLike):
+        if not os.path.getsize(source):
+            return np.empty(0, np.uint8)
+        try:
+            return np.memmap(source, np.uint8, mode="r")
+        except (ImportError, OSError, ValueError):  # the file system cannot map files
+            return np.fromfile(source, np.uint8)
+    if hasattr(source, "read"):
+        source = source.read()
+    if not isinstance(source, bytes | bytearray | memoryview):
+        expected = "a path, bytes, or a binary file"
+        raise InvalidType(op, argument, source, expected)
+    return np.frombuffer(source, np.uint8)
 
 
 @contextmanager

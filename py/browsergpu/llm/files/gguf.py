@@ -17,11 +17,11 @@ from browsergpu.arrays.array import Array
 from browsergpu.arrays.context import current
 from browsergpu.core.checks import product
 from browsergpu.core.errors import InvalidArgument
+from browsergpu.core.files import file_bytes
 from browsergpu.core.showing import Description
 from browsergpu.functions import creation
 from browsergpu.functions.language.quantized import QuantizedArray
 from browsergpu.kernels.quantized.formats import FORMATS
-from browsergpu.networks.files.safetensors import bytes_of
 
 _MAGIC = b"GGUF"
 _VERSIONS = (2, 3)
@@ -78,7 +78,7 @@ class GGUF(Mapping[str, Any]):
     """
 
     def __init__(self, file: Any, device: Any = None) -> None:
-        self._bytes = bytes_of("GGUF", file)
+        self._bytes = file_bytes("GGUF", "file", file)
         reader = _Reader(self._bytes)
         #: The metadata by name: numbers, strings, bools, NumPy arrays, and lists of strings.
         self.metadata: dict[str, Any] = {}

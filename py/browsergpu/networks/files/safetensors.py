@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -11,7 +10,7 @@ import numpy as np
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.context import current
 from browsergpu.core.errors import InvalidArgument, InvalidType
-from browsergpu.core.files import opened
+from browsergpu.core.files import file_bytes, opened
 from browsergpu.functions import creation
 from browsergpu.gpu import platform
 from browsergpu.networks.files import headers
@@ -33,7 +32,7 @@ class Safetensors(Mapping[str, Array]):
     """
 
     def __init__(self, file: Any, device: Any = None) -> None:
-        self._bytes = bytes_of("Safetensors", file)
+        self._bytes = file_bytes("Safetensors", "file", file)
         length = headers.length_of(self._bytes[:8].tobytes(), self._bytes.size)
         self._start = 8 + length
         room = self._bytes.size - self._start
@@ -70,22 +69,6 @@ class Safetensors(Mapping[str, Array]):
 
     def __repr__(self) -> str:
         return f"Safetensors({', '.join(self)})"
-
-
-def bytes_of(op: str, file: Any) -> np.ndarray:
-    """Return the bytes of a path, of bytes, or of a binary file from its position on."""
-    if isinstance(file, str | os.PathLike):
-        if not os.path.getsize(file):
-            return np.empty(0, np.uint8)
-        try:
-            return np.memmap(file, np.uint8, mode="r")
-        except (ImportError, OSError, ValueError):  # the file system cannot map files
-            return np.fromfile(file, np.uint8)
-    if hasattr(file, "read"):
-        file = file.read()
-    if not isinstance(file, bytes | bytearray | memoryview):
-        raise InvalidType(op, "file", file, "a path, bytes, or a binary file")
-    return np.frombuffer(file, np.uint8)
 
 
 def load_safetensors(file: Any, /, *, device: Any = None) -> dict[str, Array]:

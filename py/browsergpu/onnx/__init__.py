@@ -1,0 +1,10 @@
+"""ONNX models on the GPU: ``bg.onnx.load(path)``, and ``bg.onnx.export`` for networks built here.
+
+Every node runs on the GPU. Shapes, and what derives from them, are computed on the host.
+"""
+
+from browsergpu.onnx.model import Explanation, Model, Value
+from browsergpu.onnx.registry import Operator, list_operators, operator
+from browsergpu.onnx.source import load
+
+__all__ = ["Explanation", "Model", "Operator", "Value", "list_operators", "load", "operator"]

@@ -1,0 +1,1 @@
+"""Graphs of ONNX: types, arrays, nodes, and how they run."""

@@ -1,0 +1,1 @@
+"""Shapes, indices, sorting, sampling, signals and control flow."""

@@ -1,0 +1,1 @@
+"""Functions of single elements, casts, reductions, random numbers and quantization."""

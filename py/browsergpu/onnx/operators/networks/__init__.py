@@ -1,0 +1,1 @@
+"""Layers of networks, attention, losses and optimizers."""

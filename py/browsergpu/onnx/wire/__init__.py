@@ -1,0 +1,1 @@
+"""Protocol buffers: a reader and a writer of ONNX's messages."""
