@@ -79,7 +79,7 @@ class ExternalData(Shown):
 
 def _number(text: str, where: str, name: str) -> int:
     if not text.isdecimal() or len(text) > 20:
-        raise _refused(where, f"the {name} {text!r}", f"an array with a {name} of at least 0")
+        raise _refused(where, f"the {name} {text!r}", f"an array whose {name} is at least 0")
     return int(text)
 
 

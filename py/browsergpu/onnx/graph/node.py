@@ -129,10 +129,8 @@ class Node(Shown):
         )
         narrow: NarrowType | None = None
         if is_folded:
-            self.context.nodes_on_host += 1
             own = list(values)
         else:
-            self.context.nodes_on_gpu += 1
             own = []
             for at, x in enumerate(values):
                 if at in operator.host:
@@ -155,6 +153,10 @@ class Node(Shown):
             options = {**options, "node": self}
         found = operator.function(*own, **options)
         results = found if isinstance(found, tuple) else (found,)
+        if on_host(*results):
+            self.context.nodes_on_host += 1
+        else:
+            self.context.nodes_on_gpu += 1
         if narrow is BFLOAT16:
             results = tuple(map(_bfloat, results))
         return results
