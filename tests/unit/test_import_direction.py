@@ -157,6 +157,7 @@ REGISTERED = {
     ("batching", "autograd.batching.calls"),
     ("variable_operators", "autograd.operators"),
     ("device_array_operations", "api.executor"),
+    ("display", "functions.interchange.display"),
 }
 #: Modules that register methods of a class in a lower package.
 GIVES_METHODS = {"autograd.operators"}

@@ -269,6 +269,14 @@ class Array(Value, Methods):
     def __str__(self) -> str:
         return readback.printed(self)
 
+    def _repr_html_(self) -> str | None:
+        return ABOVE.display.html(self)  # type: ignore[no-any-return]
+
+    def _repr_mimebundle_(self, **_unused: Any) -> dict[str, str]:
+        # The HTML tells whether the array is computed, and the text computes it.
+        html = self._repr_html_()
+        return {"text/plain": repr(self)} | ({} if html is None else {"text/html": html})
+
     def __format__(self, spec: str) -> str:
         if self.shape:
             return object.__format__(self, spec)

@@ -21,6 +21,7 @@ class Above(Shown):
         "array_gradients",
         "batching",
         "device_array_operations",
+        "display",
         "namespace",
         "numpy_protocols",
         "variable_operators",
@@ -36,6 +37,8 @@ class Above(Shown):
     batching: Any
     #: ``autograd.operators``: in-place operators between arrays and variables.
     variable_operators: Any
+    #: ``functions.interchange.display``: HTML of arrays.
+    display: Any
     #: The class whose methods are the operators of a ``DeviceArray``.
     device_array_operations: Any
 

@@ -4,7 +4,8 @@
 const SAFE = new RegExp(`^(${[
   "--.+", "(align|justify|place)-.+", "background(-.+)?", "border(-.+)?", "box-sizing",
   "caption-side", "clear", "color", "(row-|column-)?gap", "content", "direction", "display",
-  "empty-cells", "flex(-.+)?", "float", "font(-.+)?", "grid(-.+)?", "(min-|max-)?(height|width)",
+  "empty-cells", "flex(-.+)?", "float", "font(-.+)?", "grid(-.+)?", "image-rendering",
+  "(min-|max-)?(height|width)",
   "letter-spacing", "line-height", "list-style-(type|position)", "margin(-.+)?", "order",
   "overflow(-.+)?", "padding(-.+)?", "tab-size", "table-layout", "text-.+", "vertical-align",
   "visibility", "white-space(-.+)?", "word-.+",

@@ -142,6 +142,9 @@ class Batched(HidingArray):
 
     __str__ = __repr__
 
+    def _repr_html_(self) -> None:
+        return None
+
     def __format__(self, spec: str) -> str:
         return format(repr(self), spec)
 

@@ -70,6 +70,9 @@ class Variable(HidingArray):
     def __str__(self) -> str:
         return str(plain(self))
 
+    def _repr_html_(self) -> str | None:
+        return plain(self)._repr_html_()
+
     def __format__(self, spec: str) -> str:
         return format(plain(self), spec)
 

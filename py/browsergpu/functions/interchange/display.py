@@ -1,10 +1,13 @@
-"""Arrays as images on the page."""
+"""Arrays as images on the page, and as HTML in notebooks."""
 
 from __future__ import annotations
+
+import sys
 
 from browsergpu.arrays import apply
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.autograd.rules import constant
+from browsergpu.core.above import register
 from browsergpu.core.element_types import FLOAT32, UINT8
 from browsergpu.core.errors import InvalidArgument, InvalidType
 from browsergpu.device import canvas
@@ -55,3 +58,13 @@ def draw(x: Array, /, *, canvas_id: str = "gpu-canvas") -> None:
         shown = shown / 255
     packed = apply.packed(shown)  # held until it is drawn
     canvas.draw(x.device, op, canvas_id, packed.node.storage.buffer, height, width, channels)
+
+
+def html(x: Array) -> str | None:
+    """Return an array's HTML for a notebook, or None for a small array."""
+    from browsergpu.functions.interchange import summary  # when it is first needed
+
+    return summary.html(x)
+
+
+register("display", sys.modules[__name__])
