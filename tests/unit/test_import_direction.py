@@ -44,6 +44,8 @@ ROOMS = (
 THE_PAGE, THE_MACHINE = "gpu.browser", "gpu.native"
 BROWSER = {"js", "pyodide", "pyodide_js", "micropip"}
 THIRD_PARTY = {"numpy"}
+#: What chat templates import where they are used.
+OF_LLM = {"jinja2"}
 #: Libraries that only `dask` may import. `import browsergpu` does not load them.
 OF_DASK = {"dask", "distributed", "click"}
 
@@ -141,7 +143,8 @@ def test_the_browser_is_imported_in_one_place(module: str) -> None:
 def test_nothing_else_is_needed(module: str) -> None:
     tops = {imported.split(".")[0] for imported in imports(MODULES[module])}
     allowed = set(sys.stdlib_module_names) | BROWSER | THIRD_PARTY | {"browsergpu"}
-    assert tops <= (allowed | OF_DASK if room(module) == "dask" else allowed)
+    more = {"dask": OF_DASK, "llm": OF_LLM}.get(room(module), set())
+    assert tops <= allowed | more
 
 
 def test_nothing_imports_dask_but_itself() -> None:

@@ -15,7 +15,13 @@ from browsergpu.kernels.elements import cast, fill, philox, strided
 from browsergpu.kernels.fourier import fft
 from browsergpu.kernels.linalg import cholesky, jacobi, lu, matrices, pivots, qr
 from browsergpu.kernels.matmul import gemm_f16, gemm_facts, gemm_high
-from browsergpu.kernels.networks import attention_facts, embedding, images
+from browsergpu.kernels.networks import (
+    attention_facts,
+    cached_attention,
+    embedding,
+    images,
+    rotary,
+)
 from browsergpu.kernels.ordering import arg_reduce, compact, scan, search, segment_sum, sort
 from browsergpu.kernels.quantized import products as quantized_products
 from browsergpu.kernels.quantized import rows as quantized_rows
@@ -55,6 +61,8 @@ FAMILIES: tuple[KernelFamily, ...] = tuple(
         cholesky,
         qr,
         jacobi,
+        rotary,
+        cached_attention,
         quantized_rows,
         quantized_products,
     )

@@ -1,0 +1,142 @@
+"""Rotary position embeddings, and attention to a cache of keys and values."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from browsergpu.arrays import apply
+from browsergpu.arrays.array import Array
+from browsergpu.arrays.autograd.rules import constant
+from browsergpu.arrays.in_place import become
+from browsergpu.core import checks
+from browsergpu.core.element_types import FLOAT32
+from browsergpu.core.errors import InvalidArgument, InvalidType
+from browsergpu.core.grids import fits
+from browsergpu.functions.custom.memory import writable
+from browsergpu.functions.nn import inputs
+from browsergpu.kernels.networks.cached_attention import WIDEST
+from browsergpu.tensors.language import attention
+
+
+@constant
+def rotate(x: Array, angles: Array, position: Array, adjacent: bool = False) -> Array:
+    """Return queries or keys with rotary position embeddings.
+
+    Parameters
+    ----------
+    x : Array
+        Shape [T, H, D], float32. Token t is at ``position + t``.
+    angles : Array
+        Cosine and sine of each pair at each position, float32 of shape [P, R / 2, 2]. The first R
+        elements of each head turn.
+    position : Array
+        The first position, int32 of shape [1].
+    adjacent : bool
+        Whether neighbors are a pair. Otherwise pairs are R / 2 apart.
+    """
+    op = "rotate"
+    own = _heads(op, x)
+    _check_angles(op, own, angles, position)
+    made = inputs.room(op, own, FLOAT32, own.shape)
+    if made.size:
+        views = (inputs.memory(one) for one in (own, angles, position, made))
+        attention.rotate(own.device, op, *views, adjacent=checks.flag(op, "adjacent", adjacent))
+    return made
+
+
+@constant
+def store(x: Array, cache: Array, angles: Array, position: Array, adjacent: bool = False) -> None:
+    """Write keys or values to a cache in place, after rotary position embeddings.
+
+    Parameters
+    ----------
+    x : Array
+        Shape [T, H, D], float32.
+    cache : Array
+        Shape [H, C, D], float32. Positions from C on are not written.
+    angles, position, adjacent
+        As :func:`rotate` takes them. Angles of shape [P, 0, 2] write x as it is.
+    """
+    op = "store"
+    own = _heads(op, x)
+    _check_angles(op, own, angles, position)
+    _, heads, width = own.shape
+    if cache.ndim != 3 or (cache.shape[0], cache.shape[2]) != (heads, width):
+        raise InvalidArgument(op, "cache", cache, f"have shape [{heads}, C, {width}]")
+    if not own.size or not cache.size:
+        return
+    made = writable(cache, [cache])
+    views = (inputs.memory(one) for one in (own, angles, position, made))
+    attention.rotate(own.device, op, *views, adjacent=checks.flag(op, "adjacent", adjacent))
+    become(cache, made)
+
+
+@constant
+def cached_attention(
+    query: Array, keys: Array, values: Array, position: Array, scale: float, softcap: float = 0.0,
+    window: int = 0,
+) -> Array:  # fmt: skip
+    """Return the causal attention of queries to a cache.
+
+    Query t attends to the keys up to ``position + t``.
+
+    Parameters
+    ----------
+    query : Array
+        Shape [T, H, D], float32. D is a multiple of 4, at most 512.
+    keys, values : Array
+        The cache, float32 of shape [G, C, D]. G divides H.
+    position : Array
+        The position of the first query, int32 of shape [1].
+    scale : float
+        Factor of the scores.
+    softcap : float
+        If not 0, scores s become softcap tanh(s / softcap).
+    window : int
+        If not 0, how many keys a query attends to: the last ones up to its own.
+
+    Returns
+    -------
+    Array
+        Shape [T, H, D], float32.
+    """
+    op = "cached_attention"
+    own = _heads(op, query)
+    tokens, heads, width = own.shape
+    if width % 4 or not 0 < width <= WIDEST:
+        raise InvalidArgument(op, "query", own, f"have heads of a multiple of 4 up to {WIDEST}")
+    if keys.ndim != 3 or keys.shape[2] != width or not keys.shape[0] or heads % keys.shape[0]:
+        raise InvalidArgument(op, "keys", keys, f"have shape [a divisor of {heads}, C, {width}]")
+    if values.shape != keys.shape:
+        raise InvalidArgument(op, "values", values, f"have shape {keys.shape}, as keys")
+    if not fits(tokens, heads):
+        raise InvalidArgument(op, "query", own, "have at most 65,535 tokens")
+    factor, cap = checks.real(op, "scale", scale), checks.real(op, "softcap", softcap)
+    most = checks.integer(op, "window", window)
+    made = inputs.room(op, own, FLOAT32, own.shape)
+    if made.size:
+        attention.attend(
+            own.device, op, inputs.memory(own), inputs.memory(keys), inputs.memory(values),
+            inputs.memory(_at(op, position)), inputs.memory(made), factor, cap, most,
+        )  # fmt: skip
+    return made
+
+
+def _heads(op: str, x: Any) -> Array:
+    """Return packed float32 of shape [T, H, D]."""
+    found = inputs.floats(op, "x", x)
+    if found.ndim != 3:
+        raise InvalidArgument(op, "x", found, "have shape [T, H, D]")
+    return apply.packed(apply.cast_to(op, found, FLOAT32, copy=False))
+
+
+def _at(op: str, position: Array) -> Array:
+    if not isinstance(position, Array) or position.dtype != "int32" or position.shape != (1,):
+        raise InvalidType(op, "position", position, "an int32 array of shape [1]")
+    return position
+
+
+def _check_angles(op: str, x: Array, angles: Array, position: Array) -> None:
+    _at(op, position)
+    if angles.ndim != 3 or angles.shape[2] != 2 or 2 * angles.shape[1] > x.shape[2]:
+        raise InvalidArgument(op, "angles", angles, f"have shape [P, at most {x.shape[2] // 2}, 2]")

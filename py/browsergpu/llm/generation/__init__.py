@@ -1,0 +1,1 @@
+"""Text from models: sampling, decoding and streams."""

@@ -1,0 +1,208 @@
+"""Text from a prompt, as a generator that says which arrays it has to read.
+
+So the blocking and the awaiting interface share it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Generator, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from browsergpu.arrays.array import Array
+from browsergpu.core.errors import InvalidArgument
+from browsergpu.core.showing import Description, Shown
+from browsergpu.llm.generation.settings import Settings
+from browsergpu.llm.generation.steps import RECENT, Steps
+from browsergpu.llm.generation.stops import Stops
+from browsergpu.llm.tokens.tokenizer import Tokenizer
+
+#: Arrays to read, or a piece of text.
+Work = Generator[list[Array] | str, list[np.ndarray], None]
+
+
+class Generation(str):
+    """A generated text.
+
+    Attributes
+    ----------
+    tokens : list of int
+        The tokens, without the one that ended the text.
+    logprobs : list of float or None
+        Log probabilities of the tokens, if asked for.
+    finish_reason : str
+        ``"stop"``, or ``"length"`` after ``max_tokens`` or at the end of the context.
+    prompt_tokens : int
+        Number of tokens of the prompt.
+    cached_tokens : int
+        How many of them the cache already had.
+    """
+
+    __slots__ = ("cached_tokens", "finish_reason", "logprobs", "prompt_tokens", "tokens")
+
+    tokens: list[int]
+    logprobs: list[float] | None
+    finish_reason: str
+    prompt_tokens: int
+    cached_tokens: int
+
+
+@dataclass
+class Request:
+    """A text to generate.
+
+    Attributes
+    ----------
+    prompt : sequence of int
+        The tokens before it.
+    settings : Settings
+        How tokens are selected.
+    most : int
+        The most tokens.
+    stops : sequence of str
+        Texts at which it ends.
+    seed : int or None
+        Of the random numbers.
+    ends : set of int
+        Tokens at which it ends.
+    """
+
+    prompt: Sequence[int]
+    settings: Settings
+    most: int
+    stops: Sequence[str]
+    seed: int | None
+    ends: frozenset[int]
+    tokens: list[int] = field(default_factory=list)
+    logprobs: list[float] = field(default_factory=list)
+    finish_reason: str = "length"
+    cached: int = 0
+
+
+class CachedSequence(Shown):
+    """The tokens in a model's cache, which texts with the same beginning go on from."""
+
+    def __init__(self, steps: Steps, capacity: int) -> None:
+        self._steps, self._capacity = steps, capacity
+        self._tokens: list[int] = []
+        self._turn = 0
+
+    def work(self, request: Request, tokenizer: Tokenizer) -> Work:
+        """Generate the text of a request."""
+        prompt = list(request.prompt)
+        room = self._capacity - len(prompt)
+        if room < 1:
+            given = Description(f"{len(prompt)} tokens")
+            expected = f"have fewer than {self._capacity} tokens"
+            raise InvalidArgument(
+                "generate", "prompt", given, expected, "Load the model with a larger context."
+            )
+        self._turn += 1
+        turn = self._turn
+        begin = _shared(self._tokens, prompt[:-1])
+        request.cached = begin
+        self._tokens = prompt[:begin]
+        self._steps.start(prompt, begin, request.settings, request.seed)
+        self._tokens = prompt
+        most = min(request.most, room)
+        stream, stops = tokenizer.stream(), Stops(request.stops)
+        ahead = 1  # tokens that are computed and not read
+        while True:
+            arrays = [self._steps.recent]
+            if request.settings.logprobs:
+                arrays.append(self._steps.logprobs)
+            found = yield arrays
+            if turn != self._turn:
+                raise InvalidArgument(
+                    "stream", "text", Description("another text of the model since"),
+                    "the model's last one", "Load the model twice for two texts at a time.",
+                )  # fmt: skip
+            for at in range(RECENT - ahead, RECENT):
+                token = int(found[0][at])
+                if token in request.ends:
+                    request.finish_reason = "stop"
+                    yield stops.add(stream.end()) + stops.end()
+                    return
+                request.tokens.append(token)
+                if request.settings.logprobs:
+                    request.logprobs.append(float(found[1][at]))
+                piece = stops.add(stream.add(token))
+                if piece:
+                    yield piece
+                if stops.found:
+                    request.finish_reason = "stop"
+                    return
+                if len(request.tokens) >= most:
+                    yield stops.add(stream.end()) + stops.end()
+                    return
+            # The tokens that were read are in the cache after the next step.
+            self._tokens = prompt + request.tokens[:-1]
+            left = most - len(request.tokens)
+            ahead = min(1 if len(request.tokens) < RECENT else RECENT // 2, left)
+            for _ in range(ahead):
+                self._steps.step(request.settings)
+
+    def forget(self) -> None:
+        """Note that the cache is used for something else."""
+        self._turn += 1
+        self._tokens = []
+
+    def close(self) -> None:
+        """Free the captured work."""
+        self.forget()
+        self._steps.close()
+
+
+def _shared(a: Sequence[int], b: Sequence[int]) -> int:
+    """Return how many tokens at the start are equal."""
+    count = 0
+    for x, y in zip(a, b, strict=False):
+        if x != y:
+            break
+        count += 1
+    return count
+
+
+def pieces(work: Work) -> Iterator[str]:
+    """Run the work, and wait for reads. Yields pieces of text."""
+    values: Any = None
+    while True:
+        try:
+            item = work.send(values)
+        except StopIteration:
+            return
+        values = None
+        if isinstance(item, str):
+            if item:
+                yield item
+        else:
+            values = [np.asarray(one) for one in item]
+
+
+async def pieces_async(work: Work) -> AsyncIterator[str]:
+    """Run the work, and await reads. Yields pieces of text."""
+    values: Any = None
+    while True:
+        try:
+            item = work.send(values)
+        except StopIteration:
+            return
+        values = None
+        if isinstance(item, str):
+            if item:
+                yield item
+        else:
+            values = [await one.numpy_async() for one in item]
+
+
+def finished(request: Request, text: str) -> Generation:
+    """Return the text with its facts."""
+    found = Generation(text)
+    found.tokens = request.tokens
+    found.logprobs = request.logprobs if request.settings.logprobs else None
+    found.finish_reason = request.finish_reason
+    found.prompt_tokens = len(request.prompt)
+    found.cached_tokens = request.cached
+    return found

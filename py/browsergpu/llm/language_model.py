@@ -1,0 +1,258 @@
+"""Language models with their tokenizer: text, chats and embeddings."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from browsergpu.arrays.array import Array
+from browsergpu.arrays.autograd.grad_mode import no_grad
+from browsergpu.core import checks
+from browsergpu.core.errors import InvalidArgument, InvalidType, NotInitialized, Unsupported
+from browsergpu.core.showing import Description, Shown, byte_count
+from browsergpu.functions import manipulation, statistics
+from browsergpu.functions.nn import normalization
+from browsergpu.llm.generation.settings import settings_of, stops_of
+from browsergpu.llm.generation.steps import Steps
+from browsergpu.llm.generation.text import (
+    CachedSequence,
+    Generation,
+    Request,
+    finished,
+    pieces,
+    pieces_async,
+)
+from browsergpu.llm.models.cache import Cache
+from browsergpu.llm.models.config import Config
+from browsergpu.llm.tokens.templates import ChatTemplate, check_messages
+from browsergpu.llm.tokens.tokenizer import Tokenizer
+
+#: Tokens that end an answer, beside the file's.
+_ENDS = ("<|im_end|>", "<end_of_turn>", "<|eot_id|>", "<|end|>", "<|endoftext|>", "</s>")
+
+
+class LanguageModel(Shown):
+    """A decoder with its tokenizer. :func:`load` makes it.
+
+    Attributes
+    ----------
+    config : Config
+        Sizes and options.
+    tokenizer : Tokenizer
+        The tokenizer.
+    model : Module
+        The network.
+    context : int
+        The most tokens of a prompt and its text.
+    """
+
+    def __init__(
+        self, model: Any, config: Config, tokenizer: Tokenizer, context: int, device: Any,
+        template: str | None, ends: Sequence[int], variables: Mapping[str, Any],
+    ) -> None:  # fmt: skip
+        self.model, self.config, self.tokenizer, self.context = model, config, tokenizer, context
+        self._cache = Cache(config, context, device)
+        self._steps = Steps(model, self._cache)
+        self._sequence = CachedSequence(self._steps, context)
+        self._template, self._variables = template, variables
+        self._compiled: ChatTemplate | None = None
+        self._is_closed = False
+        known = [tokenizer.id_of(one) for one in _ENDS]
+        self._ends = frozenset([*ends, *(one for one in known if one is not None)])
+
+    def _facts(self) -> str:
+        kind = f"{self.config.architecture} with {self.config.layers} layers"
+        if self._is_closed:
+            return f"{kind}, closed"
+        return f"{kind}, context {self.context}, cache {byte_count(self._cache.nbytes)}"
+
+    def generate(
+        self, prompt: Any, max_tokens: int = 256, temperature: float = 0.0, top_k: int = 0,
+        top_p: float = 1.0, min_p: float = 0.0, repetition_penalty: float = 1.0,
+        seed: int | None = None, stop: Any = None, logprobs: bool = False,
+    ) -> Generation:  # fmt: skip
+        """Return the text after a prompt. Blocks.
+
+        Parameters
+        ----------
+        prompt : str, list of int or list of dict
+            A text, its tokens, or messages of a chat.
+        max_tokens : int
+            The most tokens of the text.
+        temperature : float
+            0 selects the most probable token. Larger numbers select more random ones.
+        top_k : int
+            Only the k most probable tokens are selected, unless 0.
+        top_p : float
+            Only the most probable tokens whose probabilities add up to p are selected.
+        min_p : float
+            Only tokens of at least this share of the largest probability are selected.
+        repetition_penalty : float
+            Divides positive logits of tokens in the prompt and the text so far, and multiplies
+            negative ones.
+        seed : int, optional
+            Of the random numbers. Random by default.
+        stop : str or list of str, optional
+            Texts at which the text ends. They are left out.
+        logprobs : bool
+            Whether the result has log probabilities.
+
+        Returns
+        -------
+        Generation
+            A string with the attributes ``tokens``, ``logprobs``, ``finish_reason``,
+            ``prompt_tokens`` and ``cached_tokens``.
+
+        Raises
+        ------
+        InvalidArgument
+            If an argument is out of range, or the prompt is longer than the context.
+        """
+        request = self._request(
+            "generate", prompt, max_tokens, temperature, top_k, top_p, min_p, repetition_penalty,
+            seed, stop, logprobs,
+        )  # fmt: skip
+        return finished(request, "".join(pieces(self._sequence.work(request, self.tokenizer))))
+
+    async def generate_async(self, prompt: Any, **options: Any) -> Generation:
+        """Return the text after a prompt, as :meth:`generate`, without blocking."""
+        request = self._request("generate_async", prompt, **options)
+        work = self._sequence.work(request, self.tokenizer)
+        return finished(request, "".join([one async for one in pieces_async(work)]))
+
+    def stream(self, prompt: Any, **options: Any) -> Iterator[str]:
+        """Yield the text after a prompt in pieces, as they are computed. Blocks at each.
+
+        The arguments are those of :meth:`generate`.
+        """
+        request = self._request("stream", prompt, **options)
+        return pieces(self._sequence.work(request, self.tokenizer))
+
+    def stream_async(self, prompt: Any, **options: Any) -> AsyncIterator[str]:
+        """Yield the text after a prompt in pieces, as :meth:`stream`, without blocking."""
+        request = self._request("stream_async", prompt, **options)
+        return pieces_async(self._sequence.work(request, self.tokenizer))
+
+    def chat(self, messages: Sequence[Mapping[str, Any]], **options: Any) -> Generation:
+        """Return the answer to messages. Blocks.
+
+        Parameters
+        ----------
+        messages : sequence of dict
+            The chat so far, each with ``role`` (system, user or assistant) and ``content``.
+        **options
+            As :meth:`generate` takes them.
+
+        Returns
+        -------
+        Generation
+            The answer.
+        """
+        check_messages("chat", messages)
+        return self.generate(list(messages), **options)
+
+    async def chat_async(self, messages: Sequence[Mapping[str, Any]], **options: Any) -> Generation:
+        """Return the answer to messages, as :meth:`chat`, without blocking."""
+        check_messages("chat_async", messages)
+        return await self.generate_async(list(messages), **options)
+
+    def prompt_of(self, messages: Sequence[Mapping[str, Any]], **variables: Any) -> str:
+        """Return the text of a chat by the model's template, up to the answer.
+
+        Parameters
+        ----------
+        messages : sequence of dict
+            The chat.
+        **variables
+            Variables of the template, such as ``enable_thinking``.
+        """
+        if self._compiled is None:
+            if self._template is None:
+                raise Unsupported("chat", "The model's file has no chat template. Use generate().")
+            self._compiled = ChatTemplate(self._template, self._variables)
+        return self._compiled.render(messages, **variables)
+
+    def embed(self, texts: Any) -> Array:
+        """Return vectors of length 1 for texts, float32 of shape [texts, width].
+
+        A vector is the mean of the last states of a text's tokens, divided by its norm. The next
+        text is computed anew.
+        """
+        own = [texts] if isinstance(texts, str) else texts
+        if not isinstance(own, list | tuple) or not own:
+            raise InvalidType("embed", "texts", texts, "a string or a list of strings")
+        return manipulation.stack([self._embedding(one) for one in own])
+
+    async def embed_async(self, texts: Any) -> Array:
+        """Return vectors for texts, as :meth:`embed`. The values can be awaited."""
+        return self.embed(texts)
+
+    @no_grad()
+    def _embedding(self, text: Any) -> Array:
+        tokens = self._tokens("embed", text)
+        if not 0 < len(tokens) <= self.context:
+            given = Description(f"{len(tokens)} tokens")
+            raise InvalidArgument("embed", "texts", given, f"have 1 to {self.context} tokens")
+        self._sequence.forget()
+        self._cache.move_to(0)
+        states = self.model(self._steps.array(tokens), self._cache)
+        return normalization.normalize(statistics.mean(states, axis=0), dim=0)
+
+    def logits(self, tokens: Sequence[int]) -> Array:
+        """Return the logits after each token, float32 of shape [T, vocabulary]."""
+        own = self._tokens("logits", list(tokens))
+        if not 0 < len(own) <= self.context:
+            given = Description(f"{len(own)} tokens")
+            raise InvalidArgument("logits", "tokens", given, f"have 1 to {self.context} tokens")
+        self._sequence.forget()
+        self._cache.move_to(0)
+        with no_grad():
+            return self.model.logits(self.model(self._steps.array(own), self._cache))  # type: ignore[no-any-return]
+
+    def close(self) -> None:
+        """Free the memory on the GPU. The model cannot be used any more."""
+        if not self._is_closed:
+            self._is_closed = True
+            self._sequence.close()
+            del self.model, self._cache, self._steps, self._sequence
+
+    def _request(
+        self, op: str, prompt: Any, max_tokens: Any = 256, temperature: Any = 0.0, top_k: Any = 0,
+        top_p: Any = 1.0, min_p: Any = 0.0, repetition_penalty: Any = 1.0, seed: Any = None,
+        stop: Any = None, logprobs: Any = False,
+    ) -> Request:  # fmt: skip
+        settings = settings_of(op, temperature, top_k, top_p, min_p, repetition_penalty, logprobs)
+        most = checks.integer(op, "max_tokens", max_tokens, 1)
+        own = None if seed is None else checks.integer(op, "seed", seed, 0, 2**63 - 1)
+        tokens = self._tokens(op, prompt)
+        if not tokens:
+            raise InvalidArgument(op, "prompt", Description("no tokens"), "have at least 1 token")
+        return Request(tokens, settings, most, stops_of(op, stop), own, self._ends)
+
+    def _tokens(self, op: str, prompt: Any) -> list[int]:
+        """Return the tokens of a text, of messages, or checked tokens."""
+        if self._is_closed:
+            raise NotInitialized(op, "The model is closed. Load it again.")
+        if isinstance(prompt, str):
+            return self.tokenizer.encode(prompt)
+        if isinstance(prompt, list | tuple | np.ndarray) and len(prompt):
+            if isinstance(prompt[0], Mapping):
+                text = self.prompt_of(list(prompt))
+                return self.tokenizer.encode(text, add_special_tokens=not self._begins(text))
+            most = self.model.vocabulary - 1
+            return [checks.integer(op, "prompt", int(one), 0, most) for one in prompt
+                    if _is_token(op, one)]  # fmt: skip
+        raise InvalidType(op, "prompt", prompt, "a text, tokens, or messages")
+
+    def _begins(self, text: str) -> bool:
+        """Whether a template's text has the token of the beginning."""
+        first = self._variables.get("bos_token")
+        return bool(first) and text.startswith(str(first))
+
+
+def _is_token(op: str, value: Any) -> bool:
+    if isinstance(value, bool) or not isinstance(value, int | np.integer):
+        raise InvalidType(op, "prompt", value, "a text, tokens, or messages")
+    return True

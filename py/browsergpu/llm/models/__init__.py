@@ -1,0 +1,1 @@
+"""Architectures of language models, one file each."""

@@ -1,0 +1,55 @@
+"""Attention to a cache, and rotary position embeddings, of packed float32 views."""
+
+from __future__ import annotations
+
+from browsergpu.device.device import Device
+from browsergpu.kernels.base.build import Build
+from browsergpu.kernels.networks import cached_attention, rotary
+from browsergpu.tensors.staging import Operand, launch, of_operands
+from browsergpu.tensors.view import View
+
+
+def rotate(
+    device: Device, op: str, x: View, angles: View, position: View, y: View, *, adjacent: bool
+) -> None:
+    """Compute y = x [tokens, heads, width] rotated at the positions from ``position`` on.
+
+    y has the shape of x, or is a cache [heads, capacity, width]. angles are [entries, rotated / 2,
+    2]. No extent is 0, except rotated.
+    """
+    launch(device, op, _rotate, (x, angles, position, y), y.shape != x.shape, adjacent)
+
+
+@of_operands
+def _rotate(
+    build: Build, x: Operand, angles: Operand, position: Operand, y: Operand, to_cache: bool,
+    adjacent: bool,
+) -> None:  # fmt: skip
+    tokens, heads, width = x.shape
+    entries, pairs, _ = angles.shape
+    capacity = y.shape[1] if to_cache else 0
+    rotary.rotate(
+        build, x.slot, angles.slot, position.slot, y.slot, (tokens, heads, width), 2 * pairs,
+        adjacent, entries, capacity,
+    )  # fmt: skip
+
+
+def attend(
+    device: Device, op: str, q: View, keys: View, values: View, position: View, y: View,
+    scale: float, softcap: float, window: int,
+) -> None:  # fmt: skip
+    """Compute y = causal attention of q [queries, heads, width] to a cache, for a nonempty y."""
+    launch(device, op, _attend, (q, keys, values, position, y), scale, softcap, window)
+
+
+@of_operands
+def _attend(
+    build: Build, q: Operand, keys: Operand, values: Operand, position: Operand, y: Operand,
+    scale: float, softcap: float, window: int,
+) -> None:  # fmt: skip
+    queries, heads, width = q.shape
+    kv_heads, capacity, _ = keys.shape
+    cached_attention.attend(
+        build, q.slot, keys.slot, values.slot, position.slot, y.slot, (queries, heads, width),
+        kv_heads, capacity, scale, softcap, window,
+    )  # fmt: skip
