@@ -1,4 +1,4 @@
-"""Test arrays, and the comparison with NumPy."""
+"""Test arrays, and comparisons with NumPy."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ DTYPES = ("bool", *NUMBERS)
 
 
 def sample(dtype: str, shape: Any, seed: int = 0) -> np.ndarray:
-    """Random elements: small numbers of both signs where there are any."""
+    """Return random elements: small numbers, of both signs if the dtype has them."""
     rng = np.random.default_rng(seed)
     kind = np.dtype(dtype).kind
     if kind == "b":
@@ -34,13 +34,15 @@ _DEFAULTS = {"int32": "int64", "uint32": "uint64"}
 
 
 def demoted(array: Any) -> np.ndarray:
-    """What NumPy says, with floats of 32 bits."""
+    """Return NumPy's result with 32-bit floats."""
     return _as(array, _FLOATS)
 
 
 def by_default(array: Any) -> np.ndarray:
-    """What NumPy says of indices, counts and sums of smaller integers, which have 64 bits here; in
-    a page NumPy's have 32."""
+    """Return NumPy's indices, counts or sums of smaller integers as 64-bit integers.
+
+    In a page, NumPy's have 32 bits.
+    """
     return _as(array, _DEFAULTS)
 
 
@@ -50,20 +52,22 @@ def _as(array: Any, names: dict[str, str]) -> np.ndarray:
         return array.astype(names.get(array.dtype.name, array.dtype), copy=False)
 
 
-#: Operations on floats that are exact.
+#: Operations that are exact for floats.
 EXACT = (
     "abs", "ceil", "copysign", "equal", "floor", "greater", "greater_equal", "isfinite", "isinf",
     "isnan", "less", "less_equal", "logical_and", "logical_not", "logical_or", "logical_xor",
     "maximum", "minimum", "negative", "nextafter", "not_equal", "positive", "real", "remainder",
     "round", "sign", "signbit", "trunc",
 )  # fmt: skip
-#: Units in the last place, of float16 that were rounded from float32.
+#: Units in the last place, for float16 rounded from float32.
 ULPS = {"add": 1.0}
 
 
 def assert_same(actual: Any, expected: Any, what: str = "", *, rtol: float = 0.0) -> None:
-    """Checks an array against what NumPy says: dtype, shape, and values, of which floats may differ
-    by ``rtol`` of the largest one. Only floats of 64 bits become those of 32."""
+    """Compare an array with NumPy's: dtype, shape and values.
+
+    Floats may differ by ``rtol`` of the largest one. Expected 64-bit floats count as 32-bit floats.
+    """
     got = actual.numpy()
     expected = _as(expected, _FLOATS)
     assert got.dtype == expected.dtype, f"{what}: dtype {got.dtype}, not {expected.dtype}"

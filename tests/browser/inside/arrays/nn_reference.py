@@ -46,7 +46,7 @@ def normalised(x: np.ndarray, axes: Any, eps: float) -> np.ndarray:
 def convolved(
     x: np.ndarray, w: np.ndarray, stride: Ints, padding: Ints, dilation: Ints, groups: int
 ) -> np.ndarray:
-    """Cross-correlation along any number of axes."""
+    """Return the cross-correlation along any number of axes."""
     axes = tuple(range(2, x.ndim))
     around = np.pad(x.astype(np.float64), [(0, 0), (0, 0), *((p, p) for p in padding)])
     reach = [d * (k - 1) + 1 for d, k in zip(dilation, w.shape[2:], strict=True)]
@@ -64,7 +64,7 @@ def transposed(
     x: np.ndarray, w: np.ndarray, stride: Ints, padding: Ints, output_padding: Ints,
     dilation: Ints, groups: int,
 ) -> np.ndarray:  # fmt: skip
-    """Each element times the filters, added up where they lie."""
+    """Multiply each element by the filters and add the products at the element's place."""
     kernel = w.shape[2:]
     spans = [(n - 1) * s + 1 for n, s in zip(x.shape[2:], stride, strict=True)]
     whole = [span + d * (k - 1) + more for span, d, k, more
@@ -84,7 +84,7 @@ def pooled(
     op: str, x: np.ndarray, kernel: Ints, stride: Ints, padding: Ints, ceil_mode: bool = False,
     count_include_pad: bool = True,
 ) -> np.ndarray:  # fmt: skip
-    """ "max" or "mean" of each window, along any number of axes."""
+    """Return the "max" or "mean" of each window, along any number of axes."""
     rank = len(kernel)
     axes = tuple(range(-rank, 0))
     along = list(zip(x.shape[-rank:], kernel, stride, padding, strict=True))
@@ -106,7 +106,7 @@ def pooled(
 
 
 def averaged(x: np.ndarray, sizes: Sequence[int | None]) -> np.ndarray:
-    """The means of so many windows of the last two axes, as adaptive_avg_pool2d has them."""
+    """Return the means of ``sizes`` windows of the last two axes, as adaptive_avg_pool2d does."""
     for axis, own in ((-2, sizes[0]), (-1, sizes[1])):
         extent = x.shape[axis]
         count = own or extent

@@ -1,4 +1,4 @@
-"""Operands for NumPy's functions of arrays, by the functions' names."""
+"""Operands for NumPy's functions of arrays, by function name."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-#: Arguments for one array, by the names that NumPy gives them.
+#: Arguments for one array, by NumPy's argument names.
 X = np.float32([[3, -1, 2, 0.5], [0.25, 4, -2.5, 1], [1.5, 0, -3.5, 7]])
 MASK = X > 0
 WHOLE = np.int32([[2, 0, 1], [0, 2, 1]])
 LOWER = np.float32([[4, 9, 9], [1, 5, 9], [0.5, -1, 6]])
 HEADS = X[:3, :3] @ X[:3, :3].T + 4 * np.eye(3, dtype=np.float32)
 
-#: What a function takes where not X alone.
+#: The operands of functions that need more than X.
 OPERANDS: dict[str, tuple[Any, ...]] = {
     "astype": (X, "int32"), "broadcast_to": (X[:1], (3, 4)), "concatenate": ([X, X],),
     "cross": (X[:, :3], X[::-1, :3]), "digitize": (X, np.float32([0, 1, 2])), "dot": (X, X.T),
@@ -58,13 +58,13 @@ SQUARE = {
 
 
 def operands_of(function: Callable[..., Any]) -> tuple[Any, ...]:
-    """Return the operands for a function of NumPy's."""
+    """Return the operands for a function of NumPy."""
     is_linear = function.__module__.endswith("linalg")
     return operands_by_name(f"linalg.{function.__name__}" if is_linear else function.__name__)
 
 
 def operands_by_name(name: str) -> tuple[Any, ...]:
-    """Return the operands for a function by its name, as "linalg.norm"."""
+    """Return the operands for a function by name, such as "linalg.norm"."""
     own = name.rpartition(".")[2]
     for known in (name, own):
         if known in OPERANDS:
@@ -73,7 +73,7 @@ def operands_by_name(name: str) -> tuple[Any, ...]:
 
 
 def on_gpu(bg: Any, value: Any) -> Any:
-    """Return operands with arrays on the GPU in place of NumPy's."""
+    """Return the operands with GPU arrays instead of NumPy arrays."""
     if isinstance(value, np.ndarray):
         return bg.asarray(value)
     if isinstance(value, list):

@@ -1,8 +1,8 @@
 """Random programs of array operations, run by NumPy and by browsergpu side by side.
 
-A program is a list of numbers; each step takes some of them, which say the operation and the arrays
-that it is of. All values are integers that floats hold exactly, and no step rounds: results
-are equal in whatever order and kernel they are computed.
+A program is a list of numbers; each step reads some of them, which select its operation and arrays.
+All values are integers that floats hold exactly, and no step rounds. Results are therefore equal in
+every order and kernel.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from inside.arrays.data import demoted
 
 KINDS = ("float32", "int32", "uint8", "int16", "bool", "float16", "int64", "uint32")
 SHAPES = ((), (1,), (4,), (3, 4), (3, 1), (2, 3, 4), (2, 1, 4), (0, 4), (8, 4))
-#: Beyond it values are brought back, so that float16 holds every sum of a few of them.
+#: Larger values are reduced, so that float16 holds every sum of a few of them.
 LARGEST = 60
 MOST_ARRAYS = 8
 
@@ -27,11 +27,11 @@ Step = Callable[["Machine", Numbers], None]
 
 
 class Refused(Exception):
-    """One of the two took what the other refused."""
+    """NumPy or browsergpu refused a call that the other accepted."""
 
 
 class Machine:
-    """The arrays of a program: NumPy's, and ours beside them."""
+    """The arrays of a program, in NumPy and in browsergpu."""
 
     def __init__(self, bg: Any, *, eager: bool, named: Sequence[str] = ()) -> None:
         self.bg = bg
@@ -41,7 +41,7 @@ class Machine:
         self.ours: list[Any] = []
 
     def run(self, program: list[int]) -> None:
-        """All steps of a program, and a comparison of what is left."""
+        """Run all steps of a program, then compare the remaining arrays."""
         story: list[str] = []
         try:
             self.steps(iter(program), story)
@@ -52,7 +52,7 @@ class Machine:
             raise
 
     def steps(self, numbers: Numbers, story: list[str]) -> None:
-        """Makes three arrays and goes on until there are no more numbers."""
+        """Make three arrays, then run steps until the numbers end."""
         with contextlib.suppress(StopIteration):
             for _ in range(3):
                 self.make(numbers)
@@ -62,21 +62,21 @@ class Machine:
                 step(self, numbers)
 
     def check(self, at: int) -> None:
-        """Compares one array: dtype, shape and every bit."""
+        """Compare one array: dtype, shape and every bit."""
         theirs, ours = self.theirs[at], self.ours[at].numpy()
         assert ours.dtype == theirs.dtype, f"dtype {ours.dtype}, not {theirs.dtype}"
         np.testing.assert_array_equal(ours, theirs)
 
     def make(self, numbers: Numbers) -> None:
-        """A new array."""
+        """Add a new array."""
         kind, shape = KINDS[next(numbers) % len(KINDS)], SHAPES[next(numbers) % len(SHAPES)]
         values = np.random.default_rng(next(numbers)).integers(-9, 10, shape)
         self.add((array := values.astype(kind), self.bg.asarray(array)))
 
     def add(self, pair: Pair) -> None:
-        """Keeps the result of a step, brought back to small numbers."""
+        """Keep the result of a step, reduced to small numbers."""
         theirs, ours = demoted(pair[0]), pair[1]
-        if theirs.base is None:  # NumPy keeps the order of axes in memory, ours are packed
+        if theirs.base is None:  # NumPy keeps the memory order of axes, browsergpu packs
             theirs = np.asarray(theirs, order="C")
         if (
             theirs.dtype.kind != "b"
@@ -92,11 +92,11 @@ class Machine:
         self.ours.append(ours)
 
     def pick(self, numbers: Numbers) -> int:
-        """One of the arrays."""
+        """Pick an array."""
         return next(numbers) % len(self.theirs)
 
     def both(self, theirs: Callable[[], Any], ours: Callable[[], Any]) -> None:
-        """The result of one call at each; where NumPy refuses it, we must, and nothing changes."""
+        """Call both. If NumPy refuses the call, browsergpu must too, and nothing changes."""
         try:
             with np.errstate(all="ignore"):
                 expected = theirs()
@@ -110,7 +110,7 @@ class Machine:
 
 
 def _same(name: str, *, of_bools: bool = True, of_floats: bool = True) -> Step:
-    """A function of two arrays by its one name."""
+    """Return a step that calls a function of two arrays, which both packages have by this name."""
 
     def step(machine: Machine, numbers: Numbers) -> None:
         a, b = machine.pick(numbers), machine.pick(numbers)
@@ -127,7 +127,7 @@ def _same(name: str, *, of_bools: bool = True, of_floats: bool = True) -> Step:
 
 
 def _one(name: str, *, of_bools: bool = True) -> Step:
-    """A function of one array by its one name."""
+    """Return a step that calls a function of one array, which both packages have by this name."""
 
     def step(machine: Machine, numbers: Numbers) -> None:
         a = machine.pick(numbers)
@@ -141,7 +141,7 @@ def _one(name: str, *, of_bools: bool = True) -> Step:
 
 
 def _number(machine: Machine, numbers: Numbers) -> None:
-    """An operator with a number, which may not fit."""
+    """Apply an operator with a number that may be outside the dtype's range."""
     a, which, number = machine.pick(numbers), next(numbers) % 4, next(numbers) % 300 - 20
     x, y = machine.theirs[a], machine.ours[a]
     if x.dtype.kind == "b":
@@ -193,7 +193,7 @@ def _mask(machine: Machine, numbers: Numbers) -> None:
 
 
 def _assign(machine: Machine, numbers: Numbers) -> None:
-    """Into a copy: others keep what they had."""
+    """Assign to a part of a copy: other arrays keep their values."""
     a, b, key, number = (
         machine.pick(numbers), machine.pick(numbers), _key(numbers), next(numbers) % 11,
     )  # fmt: skip
@@ -202,7 +202,7 @@ def _assign(machine: Machine, numbers: Numbers) -> None:
     if machine.theirs[b].dtype.kind == "f" and theirs.dtype.kind in "iu" and not by_number:
         return
     if theirs.ndim == 0 or (not by_number and machine.theirs[b].shape in ((1,), (1, 1))):
-        return  # NumPy takes no array of one element for an element, we do
+        return  # only browsergpu takes a one-element array as an element
 
     def assigned(array: Any, value: Any) -> Any:
         array[key] = value
@@ -215,8 +215,11 @@ def _assign(machine: Machine, numbers: Numbers) -> None:
 
 
 def _overwritten(machine: Machine, numbers: Numbers) -> None:
-    """Of the array itself: views of it that are among the arrays change, and what is still to be
-    computed from it keeps what it had. What is written may read the array, there or elsewhere."""
+    """Assign to a part of an array.
+
+    Views of the array change, and pending operations keep its old values. The assigned values may
+    be computed from the array itself, from the same or other elements.
+    """
     a, b, key, which, number = (
         machine.pick(numbers), machine.pick(numbers), _key(numbers), next(numbers) % 6,
         next(numbers) % 5,
@@ -251,7 +254,7 @@ def _overwritten(machine: Machine, numbers: Numbers) -> None:
     original, _ = machine.theirs.pop(a), machine.ours.pop(a)
     left = len(machine.ours)
     machine.both(lambda: assigned(np, theirs, other), lambda: assigned(machine.bg, ours, beside))
-    if len(machine.ours) == left:  # both refused it, and nothing has changed
+    if len(machine.ours) == left:  # both refused it, so nothing has changed
         machine.theirs.append(original)
         machine.ours.append(ours)
 
@@ -278,7 +281,7 @@ def _reduced(machine: Machine, numbers: Numbers) -> None:
     x, axis = machine.theirs[a], next(numbers) % 4 - 2
     keepdims = bool(next(numbers) % 2)
     more = {}
-    # NumPy takes an axis of an array without axes, the standard does not.
+    # NumPy accepts an axis for an array without axes, the standard does not.
     if x.ndim == 0 or (x.dtype.kind == "b" and name in ("max", "min")):
         return
     if name == "sum":
@@ -330,7 +333,7 @@ def _moved(machine: Machine, numbers: Numbers) -> None:
         (lambda: np.broadcast_to(x, (2, *x.shape)), lambda: bg.broadcast_to(y, (2, *x.shape))),
         (lambda: np.repeat(x, 2, axis=-1), lambda: bg.repeat(y, 2, axis=-1)),
     )[which]
-    if x.ndim < 4 and (x.ndim or which not in (3, 6)):  # NumPy rolls and repeats without an axis
+    if x.ndim < 4 and (x.ndim or which not in (3, 6)):  # NumPy repeats arrays without axes
         machine.both(*theirs)
 
 
@@ -376,6 +379,6 @@ STEPS: tuple[tuple[str, Step], ...] = (
     *((name, _one(name)) for name in ("abs", "floor", "logical_not")),
     *((name, _one(name, of_bools=False)) for name in ("negative", "sign")),
     *_NAMED,
-    *_NAMED[:1],  # some twice, as there is more to them
+    *_NAMED[:1],  # some twice, because they have more cases
     *_NAMED[3:12],
 )

@@ -1,7 +1,7 @@
 """Special values of complex functions: infinities, NaN, signed zeros, branch cuts.
 
-Real and imaginary parts are those of C17 Annex G, computed by glibc. The tests ignore signs that
-the standard leaves open.
+Real and imaginary parts follow C17 Annex G, computed by glibc. The tests ignore signs that the
+standard leaves open.
 """
 
 from __future__ import annotations

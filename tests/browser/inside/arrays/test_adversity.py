@@ -11,7 +11,7 @@ import pytest
 from inside.losing import destroy
 from inside.test_late_errors import outcomes, run_a_broken_shader
 
-#: What needs the GPU, of an array of 4 × 4 floats.
+#: Uses of the GPU, given an array of 4 × 4 floats.
 USES: dict[str, Callable[[Any, Any], Any]] = {
     "reading": lambda bg, a: a.numpy(),
     "a number of it": lambda bg, a: float(a[0, 0]),
@@ -30,7 +30,7 @@ USES: dict[str, Callable[[Any, Any], Any]] = {
 
 @pytest.fixture
 def own(backend: Any) -> Iterator[Any]:
-    """A backend of this test, on which no new arrays are."""
+    """A backend for this test, which new arrays do not use."""
     import browsergpu
 
     with browsergpu.WasmBackend(warm_up=False) as made:
@@ -78,7 +78,7 @@ def test_a_lost_device_says_so(own: Any, name: str) -> None:
     destroy(own.device)
 
     def use() -> None:
-        for _ in range(3):  # an engine may learn of it by the first call that waits
+        for _ in range(3):  # an engine may notice the loss only at the first call that waits
             USES[name](bg, a)
             own.synchronize()
 
@@ -99,7 +99,7 @@ def test_deviations_of_numbers_far_from_zero(bg: Any, n: int) -> None:
         np.testing.assert_allclose(np.asarray(found), wanted, rtol=2e-5)
     normal = (exact - exact.mean(axis=1, keepdims=True)) / np.sqrt(variance + 1e-5)[:, None]
     layer = bg.nn.layer_norm(bg.asarray(x), (n,))
-    # The numbers themselves have steps of 1e-3.
+    # The numbers themselves are multiples of 1e-3.
     np.testing.assert_allclose(np.asarray(layer), normal, atol=2e-3)
     batch = bg.nn.batch_norm(bg.asarray(x.T.copy()), None, None, training=True)
     np.testing.assert_allclose(np.asarray(batch), normal.T, atol=2e-3)

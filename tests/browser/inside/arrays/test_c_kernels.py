@@ -17,7 +17,7 @@ ROW = np.arange(10, dtype=np.float32)
 
 
 def test_black_and_scholes(bg: Any) -> None:
-    """A preamble of C functions, of which a letter is the type, and constants."""
+    """A preamble of C functions with a type letter, and constants."""
     price = bg.ElementwiseKernel(
         "T s, T k, T t, T r, T v", "T call, T put",
         """
@@ -47,7 +47,7 @@ def test_black_and_scholes(bg: Any) -> None:
 
 
 def test_k_means(bg: Any) -> None:
-    """Reductions whose map has a condition, as those of clusters."""
+    """Reductions with a condition in the map, as in clustering."""
     distance = bg.ElementwiseKernel(
         "T x0, T x1, T c0, T c1", "T out", "out = (x0 - c0) * (x0 - c0) + (x1 - c1) * (x1 - c1)"
     )
@@ -136,7 +136,7 @@ def test_outputs_that_are_given(bg: Any) -> None:
 
 
 def test_statements(bg: Any) -> None:
-    """Loops, branches, arrays and conversions as C has them."""
+    """Loops, branches, arrays and conversions with C semantics."""
     steps = bg.ElementwiseKernel(
         "int32 n", "int32 steps, float32 above",
         """

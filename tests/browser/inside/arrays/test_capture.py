@@ -1,4 +1,4 @@
-"""``capture()``: a replay does what the block would do if it ran again."""
+"""``capture()``: a replay has the effect of running the block again."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -15,7 +15,7 @@ def rng() -> np.random.Generator:
 
 
 def same(x: Any, y: Any) -> None:
-    """Both have the same bits."""
+    """Assert that both have the same bits."""
     np.testing.assert_array_equal(np.asarray(x), np.asarray(y))
 
 
@@ -45,7 +45,7 @@ def test_the_block_runs_once_by_itself(bg: Any) -> None:
 
 
 def changes(bg: Any, x: Any, y: Any, n: Any) -> Any:
-    """All ways to change an array."""
+    """Change arrays in all possible ways."""
     x += y
     y[1:4] = x[0:3]
     x[::2] = x[::2] * 0.5
@@ -122,7 +122,7 @@ def test_views_follow_replays_and_copies_stay(bg: Any) -> None:
         x += 1
         y = x * 10
     kept, view, plain = y.copy(), y[1:], y.detach()
-    later = y + 1  # recorded, and not computed before the replay
+    later = y + 1  # recorded, but not computed before the replay
     seen = x[:2]
     graph.replay()
     same(x, [2, 3, 4, 5])
@@ -166,7 +166,7 @@ def test_uploads_in_a_block_are_constants(bg: Any, rng: Any) -> None:
     with bg.capture() as graph:
         m = bg.asarray(table)
         m += x
-        first = (x * 2).sum()  # whose memory later uploads may be given
+        first = (x * 2).sum()  # later uploads may reuse its memory
         found = m[bg.asarray([5, 7, 7])] + first
         del first
         more = bg.asarray(table[::-1].copy()) + m
@@ -195,7 +195,7 @@ def test_random_numbers_go_on(bg: Any) -> None:
             same(x, y)
         graph.replay()
     draw(theirs)
-    for x, y in zip(draw(own), draw(theirs), strict=True):  # and Python's part went on, too
+    for x, y in zip(draw(own), draw(theirs), strict=True):  # Python's generator advanced as well
         same(x, y)
 
 
@@ -302,7 +302,7 @@ def test_memory_is_the_graphs_while_it_is_there_and_goes_with_it(bg: Any) -> Non
     def work() -> Any:
         with bg.capture() as graph:
             y = x + 1
-            for _ in range(30):  # each has memory, which the one after next takes again
+            for _ in range(30):  # each result takes memory that the one after next reuses
                 bg.eval(y)
                 y = y * 1.5
             total = y.sum()
@@ -368,7 +368,7 @@ def test_a_view_that_was_there_changes_its_array(bg: Any) -> None:
 
 
 def test_copies_made_in_the_block_leave_what_they_are_of_alone(bg: Any, rng: Any) -> None:
-    start = rng.random((600, 500), np.float32)  # large: parts are written in place
+    start = rng.random((600, 500), np.float32)  # large enough that parts are written in place
     own, theirs = bg.asarray(start), bg.asarray(start)
 
     def work(base: Any) -> Any:
@@ -429,7 +429,7 @@ def test_a_profile_sees_replayed_kernels(bg: Any) -> None:
 
 @pytest.fixture
 def own() -> Iterator[Any]:
-    """An open backend of this test."""
+    """An open backend for this test."""
     from browsergpu import WasmBackend
 
     with WasmBackend() as backend:
@@ -464,7 +464,7 @@ def test_a_lost_device_is_told(bg: Any, own: Any) -> None:
     destroy(own.device)
 
     def replays() -> None:
-        for _ in range(3):  # the first may not know of it yet
+        for _ in range(3):  # the first call may not notice the loss yet
             graph.replay()
             x.numpy()
 

@@ -59,7 +59,7 @@ OTHERS: dict[str, Way] = {
     "image.threshold": (lambda bg, x: bg.image.threshold(x, 0.5), (abs(X) / 8,)),
     "nn.one_hot": (lambda bg, x: bg.nn.one_hot(x, 8), (abs(N),)),
 }  # fmt: skip
-#: NumPy's functions, with the operands that their arguments are tested with.
+#: NumPy's functions, with their operands from numpys_operands.
 NUMPYS = (
     "amax",
     "concatenate",
@@ -189,7 +189,7 @@ NUMPYS = (
 _MODES, _READ = "no function of arrays", "reads, or has results whose shapes depend on values"
 _NUMBERS = "takes numbers"
 _CALLS = "calls a function of the user's, which may do anything"
-#: Those that are not called here, and why.
+#: Functions that are not called here, with the reason.
 WITHOUT = {
     **dict.fromkeys((
         "__array_namespace_info__", "benchmark_workgroup_sizes", "benchmark_workgroup_sizes_async",
@@ -226,7 +226,7 @@ WITHOUT = {
     "kernel": "test_capture: custom kernels",
     "jit": "compiled/test_jit.py",
 }  # fmt: skip
-#: Those of the drawn calls that read values, which a block refuses.
+#: Drawn calls that read values, which a block refuses.
 READS = {"unique_all", "linalg.eig", "linalg.eigvals"}
 
 
@@ -238,20 +238,20 @@ def test_each_public_function_is_here(bg: Any) -> None:
 
 
 def same(x: Any, y: Any, what: str) -> None:
-    """Both have the same bits."""
+    """Assert that both have the same bits."""
     ours, theirs = np.asarray(x), np.asarray(y)
     assert ours.dtype == theirs.dtype, what
     np.testing.assert_array_equal(ours, theirs, what)
 
 
 def _kept(bg: Any, found: Any) -> list[Any]:
-    """Results as they are, as views and as copies."""
+    """Return results unchanged, as views and as copies."""
     arrays = [x for x in results(found) if isinstance(x, bg.Array)]
     return [*arrays, *(x[...] for x in arrays), *(x.copy() for x in arrays)]
 
 
 def _changes(bg: Any, bases: list[np.ndarray]) -> list[Callable[[list[Any]], None]]:
-    """Ways to change the inputs, the same ones for both sides."""
+    """Return changes of the inputs, applied equally to both sides."""
     others = [np.roll(x, 1) for x in bases]
 
     def assigned(arrays: list[Any]) -> None:
@@ -282,7 +282,7 @@ def _changes(bg: Any, bases: list[np.ndarray]) -> list[Callable[[list[Any]], Non
 
 
 def replays_run_again(bg: Any, name: str, function: Any, bases: list[np.ndarray], how: str) -> None:
-    """Captures a function of arrays, changes these, and compares."""
+    """Capture a function of arrays, change the arrays, and compare a replay with another run."""
     from browsergpu.errors import Unsupported
 
     own, theirs = ([bg.asarray(x) for x in bases] for _ in range(2))

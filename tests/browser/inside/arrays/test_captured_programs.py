@@ -20,12 +20,12 @@ pytestmark = [pytest.mark.native, pytest.mark.firefox]
 
 PROGRAMS = int(os.environ.get("BROWSERGPU_FUZZ_PROGRAMS", "40"))
 A_TEST = 20
-ALL = tuple(sorted({name for name, _ in STEPS} - {"read", "mask"}))  # which read
+ALL = tuple(sorted({name for name, _ in STEPS} - {"read", "mask"}))  # these two read values
 ASSIGNING = ("number", "part", "overwritten", "assign", "in place", "moved", "forgotten", "add")
 
 
 class Block(Machine):
-    """A program on arrays that are there already. What it does depends on no value."""
+    """A program on existing arrays. Its steps depend on no value."""
 
     def __init__(self, bg: Any, arrays: Sequence[Any], named: Sequence[str]) -> None:
         super().__init__(bg, eager=False, named=named)
@@ -40,13 +40,13 @@ class Block(Machine):
         super().add((theirs, ours))
 
     def go(self, program: list[int]) -> list[Any]:
-        """The arrays that are left."""
+        """Run a program and return the remaining arrays."""
         self.steps(iter(program), [])
         return self.ours
 
 
 def make(bg: Any, seed: int) -> list[Any]:
-    """Some arrays."""
+    """Make arrays."""
     rng = np.random.default_rng(seed)
     kinds = rng.choice(["float32", "int32", "uint8", "int16", "bool"], 3)
     shapes = [(8, 4), (3, 4), (2, 3, 4)]

@@ -1,7 +1,7 @@
 """Generators in captured blocks and in compiled functions.
 
-A generator from outside draws on at each replay. One that the block seeds draws the same numbers
-each time, as running the block again does.
+A generator from outside the block draws new numbers at each replay. A generator that the block
+seeds draws the same numbers each time, as it would if the block ran again.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Functions of complex numbers, also of special values, against NumPy's in complex128."""
+"""Functions of complex numbers and special values, against NumPy's in complex128."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from inside.arrays.special_complex import POINTS, VALUES
 
 pytestmark = [pytest.mark.native, pytest.mark.firefox]
 
-#: The bounds of shaders/lib/complex, with what a GPU's own division and root may add.
+#: The bounds of shaders/lib/complex, plus the errors of a GPU's division and square root.
 ULP = 2.0**-23
 BOUND = 10 * ULP
-#: Each is one kernel.
+#: Each family is one kernel.
 FAMILIES = (
     ("exp", "expm1"),
     ("log", "log1p", "log2", "log10", "sqrt"),
@@ -31,7 +31,7 @@ NUMPYS = {
 
 
 def usual(n: int = 200) -> np.ndarray:
-    """Numbers of many sizes, and some beside zeros, poles and branch points."""
+    """Return numbers of many sizes, some of them near zeros, poles and branch points."""
     rng = np.random.default_rng(5)
     turn = np.exp(2j * np.pi * rng.random(n))
     parts = [rng.standard_normal(n) + 1j * rng.standard_normal(n)]
@@ -41,13 +41,13 @@ def usual(n: int = 200) -> np.ndarray:
 
 
 def pairs(text: str) -> np.ndarray:
-    """ "1 -0, inf nan" as complex numbers."""
+    """Parse "1 -0, inf nan" as complex numbers."""
     parts = [[float(part) for part in one.split()] for one in text.split(", ")]
     return np.array(parts).view(np.complex128)[:, 0]
 
 
 def error(got: np.ndarray, expected: np.ndarray) -> float:
-    """The largest distance, relative to the size of what is expected."""
+    """Return the largest error relative to the expected value."""
     with np.errstate(all="ignore"):
         found = np.abs(got - expected) / np.maximum(np.abs(expected), 1e-30)
     return float(found.max())
@@ -71,7 +71,7 @@ def test_functions(bg: Any, family: tuple[str, ...]) -> None:
 def is_same(got: complex, expected: complex) -> bool:
     given, wanted = (np.array([z.real, z.imag]) for z in (got, expected))
     near = np.allclose(given, wanted, rtol=1e-6, atol=1e-6, equal_nan=True)
-    if np.isnan(wanted).any():  # of what stands beside a NaN the sign is open
+    if np.isnan(wanted).any():  # the sign of the part beside a NaN is unspecified
         given, wanted = np.abs(given), np.abs(wanted)
         return bool(np.allclose(given, wanted, rtol=1e-6, atol=1e-6, equal_nan=True))
     is_zero = wanted == 0

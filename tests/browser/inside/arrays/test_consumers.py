@@ -1,4 +1,4 @@
-"""SciPy's and scikit-learn's functions on GPU arrays, against results on NumPy's arrays."""
+"""SciPy's and scikit-learn's functions on GPU arrays, against results on NumPy arrays."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ Call = Callable[..., Any]
 
 
 def load(*packages: str) -> None:
-    """Pyodide's own packages."""
+    """Load packages that Pyodide provides."""
     import pyodide_js
     from pyodide.ffi import run_sync
 
-    os.environ["SCIPY_ARRAY_API"] = "1"  # which both libraries look at when they are imported
+    os.environ["SCIPY_ARRAY_API"] = "1"  # both libraries read it when imported
     run_sync(pyodide_js.loadPackage([*packages]))
 
 
 @pytest.fixture
 def quiet(bg: Any) -> Iterator[Any]:
-    """browsergpu, which says nothing of float64: both libraries ask for it by name."""
+    """browsergpu without warnings about float64, because both libraries request it by name."""
     before = bg.set_x64("quiet")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -35,7 +35,7 @@ def quiet(bg: Any) -> Iterator[Any]:
 
 
 def compare(bg: Any, name: str, call: Call, *arrays: np.ndarray) -> None:
-    """What a call gives for NumPy's arrays and for ours; numbers and arrays, one or several."""
+    """Compare a call's results, one or several, for NumPy arrays and for GPU arrays."""
     expected, found = call(*arrays), call(*[bg.asarray(array) for array in arrays])
     if not isinstance(expected, tuple):
         expected, found = (expected,), (found,)

@@ -112,7 +112,7 @@ def test_streams_and_events(bg: Any) -> None:
         stream = cuda.Stream(non_blocking=True)
     assert caught[0].filename == __file__
     with warnings.catch_warnings():
-        warnings.simplefilter("error")  # it is told once
+        warnings.simplefilter("error")  # a second warning would be an error
         with cuda.Stream() as other:
             x = bg.ones(100) * 2
         start, end = cuda.Event(), stream.record()
@@ -161,7 +161,7 @@ def test_memory_pools(bg: Any) -> None:
 
 
 def test_a_program_of_cupys(bg: Any) -> None:
-    """Conjugate gradients, with nothing but the import changed."""
+    """Conjugate gradients with only the import changed."""
     cp: Any = bg
 
     def fit(matrix: Any, b: Any) -> Any:

@@ -19,7 +19,7 @@ MASK = np.array([True, False, True])
 
 @pytest.fixture
 def other(bg: Any) -> Iterator[Any]:
-    """A second device, on the same GPU where there is one only."""
+    """A second device, on the same GPU if there is only one."""
     from browsergpu.gpu.platform import block_on
 
     device = block_on(bg.Device.request(), "test")
@@ -73,7 +73,7 @@ def test_the_default_device_is_where_new_arrays_are(bg: Any, other: Any) -> None
     finally:
         bg.default_device(before)
     assert bg.ones((2,)).device is before
-    assert_same(made[-1], X + 1)  # it is read from where it is
+    assert_same(made[-1], X + 1)  # the read uses the array's own device
 
 
 def test_arrays_go_to_another_device_by_a_copy(bg: Any, other: Any) -> None:

@@ -1,4 +1,4 @@
-"""The distributions of ``browsergpu.random``, against those of NumPy with fixed seeds."""
+"""The distributions of ``browsergpu.random``, against NumPy's with fixed seeds."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import pytest
 pytestmark = [pytest.mark.native, pytest.mark.firefox]
 
 N = 20_000
-#: Distributions and their parameters: of both algorithms, where there are two, and extreme ones.
+#: Distributions and parameters: for both algorithms if there are two, and extreme values.
 DRAWN: list[tuple[str, tuple[Any, ...]]] = [
     ("beta", (2.0, 3.0)), ("beta", (0.3, 20.0)), ("chisquare", (3.0,)), ("exponential", ([2.0],)),
     ("f", (5.0, 9.0)), ("gamma", (2.5, 2.0)), ("gamma", (1e6, 1.0)), ("gumbel", (1.0, 2.0)),
@@ -35,12 +35,12 @@ DRAWN: list[tuple[str, tuple[Any, ...]]] = [
     ("poisson", (3.0,)), ("poisson", (30.0,)), ("poisson", (1e7,)), ("zipf", (6.0,)),
     ("zipf", (1.5,)),
 ]  # fmt: skip
-#: Two samples of one distribution are this far apart once in 100,000 times: the seeds are fixed.
+#: Two samples of one distribution differ this much once in 100,000 times; the seeds are fixed.
 FARTHEST = 2.47
 
 
 def distance(x: np.ndarray, y: np.ndarray) -> float:
-    """Kolmogorov's and Smirnov's statistic of two samples, times the root of their size."""
+    """Return the Kolmogorov-Smirnov statistic of two samples, times the root of their size."""
     both = np.sort(np.concatenate([x, y]))
     of_x, of_y = (np.searchsorted(np.sort(one), both, "right") / one.size for one in (x, y))
     return float(np.abs(of_x - of_y).max() * np.sqrt(x.size * y.size / (x.size + y.size)))
@@ -54,7 +54,7 @@ def test_a_distribution_is_numpys(bg: Any, name: str, parameters: tuple[Any, ...
     is_whole = theirs.dtype.kind == "i"
     assert drawn.dtype == (bg.asarray([1]).dtype if is_whole else np.float32)
     ours = drawn.numpy().astype(float)
-    # What float32 or int32 cannot tell apart is the same.
+    # Numbers that float32 or int32 cannot distinguish count as equal.
     theirs = np.minimum(theirs, 2**31 - 65) if is_whole else theirs.astype(np.float32).astype(float)
     assert np.isfinite(ours).all()
     assert distance(ours, theirs) < FARTHEST
@@ -63,7 +63,7 @@ def test_a_distribution_is_numpys(bg: Any, name: str, parameters: tuple[Any, ...
 
 
 def test_small_shapes_have_numbers_that_are_no_zeros(bg: Any) -> None:
-    """Where float64 has numbers below float32's range, sums of parts stay 1."""
+    """Sums stay 1 where float64 has numbers below float32's range."""
     rng = bg.random.default_rng(3)
     parts = rng.dirichlet([0.01, 0.02, 0.03], size=4000).numpy()
     np.testing.assert_allclose(parts.sum(-1), 1, rtol=1e-6)
@@ -136,7 +136,7 @@ def test_parameters_that_are_refused(bg: Any) -> None:
 
 
 def test_parameters_on_the_gpu_that_a_distribution_does_not_have(bg: Any) -> None:
-    """They are not looked at, and what they give says so."""
+    """Parameters on the GPU are not checked; invalid ones give NaN."""
     rng = bg.random.default_rng(1)
     wrong = bg.asarray([-1.0, np.nan, 2.0])
     for name, more in (("gamma", ()), ("rayleigh", ()), ("wald", (1.0,)), ("vonmises", ())):
@@ -211,7 +211,7 @@ def test_orders(bg: Any) -> None:
     expected = 400 / 5
     statistic = sum(((np.bincount(column, minlength=5) - expected) ** 2).sum() / expected
                     for column in places.T)  # fmt: skip
-    assert statistic < 50  # chi-squared of 16 degrees of freedom: once in 40,000 times
+    assert statistic < 50  # chi-squared with 16 degrees of freedom: once in 40,000 times
 
 
 def test_streams(bg: Any) -> None:
@@ -289,7 +289,7 @@ def test_the_older_functions(bg: Any) -> None:
 
 
 def _names(signature: str) -> list[str]:
-    """The parameters of a signature that begins a docstring of NumPy's."""
+    """Return the parameters of the signature at the start of a NumPy docstring."""
     inside = re.search(r"\(([^()]*)\)", signature)
     assert inside is not None, signature
     names = [part.partition("=")[0].strip() for part in inside[1].split(",")]
@@ -338,7 +338,7 @@ def test_captured_draws_go_on_in_their_stream(bg: Any) -> None:
 
 
 def test_gradients_go_through_the_mean_and_the_width(bg: Any) -> None:
-    """Reparameterised: d/dscale of loc + scale z is z."""
+    """Reparameterised: the derivative of loc + scale z by scale is z."""
     z = bg.random.default_rng(2).normal(np.float32([0.0, 0.0]), 1.0, size=(5, 2)).numpy()
     scale = bg.asarray(np.float32([1.0, 2.0]))
     found = bg.grad(lambda s: bg.random.default_rng(2).normal(0.0, s, size=(5, 2)).sum())(scale)

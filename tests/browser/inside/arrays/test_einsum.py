@@ -12,7 +12,7 @@ from inside.arrays.data import assert_same, sample
 
 pytestmark = pytest.mark.firefox
 
-#: Subscripts and shapes: each way that two operands are brought together, and those before it.
+#: Subscripts and shapes: each way to combine two operands, and the steps before it.
 CASES: list[tuple[str, tuple[tuple[int, ...], ...]]] = [
     ("ij,jk->ki", ((3, 4), (4, 5))),
     ("bhqd,bkhd->bhqk", ((2, 3, 4, 5), (2, 6, 3, 5))),
@@ -79,7 +79,7 @@ def test_invalid_arguments_are_refused(bg: Any) -> None:
 
 
 def test_what_opt_einsum_looks_for(bg: Any) -> None:
-    """It takes these three functions of the module at the top of an array's class's."""
+    """opt_einsum looks up these functions in the top-level module of an array's class."""
     x = sample("float32", (2, 3, 4))
     a = bg.asarray(x)
     module = sys.modules[type(a).__module__.split(".")[0]]

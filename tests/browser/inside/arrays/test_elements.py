@@ -1,4 +1,4 @@
-"""Loops over single elements, which are copied to the host after a few waits."""
+"""Loops over single elements: after a few waits, the memory is copied to the host."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ KINDS = ("bool", "int8", "int32", "int64", "uint8", "uint32", "uint64", "float32
 
 @pytest.fixture
 def copied(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Memory is copied at the first read of an element."""
+    """Copy memory at the first read of an element."""
     from browsergpu.arrays.lazy.element_reads import ElementReads
 
     monkeypatch.setattr(ElementReads, "is_copy_due", lambda self: True)
 
 
 def is_known(x: Any) -> bool:
-    """Whether the host knows the value of an array."""
+    """Return whether the host knows the value of an array."""
     from browsergpu.arrays.lazy.host_number import number_in
 
     return number_in(x.node) is not None

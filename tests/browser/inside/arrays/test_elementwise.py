@@ -25,7 +25,7 @@ pytestmark = [pytest.mark.native, pytest.mark.firefox]
 
 SPECIAL = [0.0, -0.0, 1.0, -1.0, 2.5, -2.5, 0.5, 1.5, np.inf, -np.inf, np.nan, 1e30, -7.0, 3.0]
 NO_BOOL = NUMBERS
-#: The dtypes that each operation takes, by how many arrays it takes.
+#: The dtypes of each operation, by its number of arrays.
 UNARY = {
     "abs": DTYPES, "bitwise_invert": ("bool", *WHOLE), "ceil": ("bool", *REALS), "conj": NO_BOOL,
     "floor": ("bool", *REALS), "imag": ("complex64",), "isfinite": DTYPES, "isinf": DTYPES,
@@ -50,9 +50,9 @@ NUMPYS = {
     "round": "rint", "asin": "arcsin", "acos": "arccos", "atan": "arctan", "atan2": "arctan2",
     "asinh": "arcsinh", "acosh": "arccosh", "atanh": "arctanh", "pow": "power",
 }  # fmt: skip
-#: Each function's bound in float32 is tested in test_math_functions.py.
+#: test_math_functions.py tests each function's bound in float32.
 ROUGHLY = 1e-6
-#: Operations of complex numbers whose parts NumPy may compute with a fused multiply-add, or not.
+#: Complex operations that NumPy may compute with fused multiply-adds.
 COMPLEX = {"sign": 1e-6, "multiply": 1e-6, "square": 1e-6, "divide": 1e-6, "abs": 1e-6}
 
 

@@ -1,8 +1,8 @@
-"""No message of an error reads the GPU's memory: arrays in place of every argument there is.
+"""No error message reads the GPU's memory, whichever argument is an array.
 
-Each public function, method and class is called with arrays, and with objects that hold arrays,
-in place of one argument after the other, while reads raise. What is refused then must be refused by
-the same words in a block of ``capture()``, where nothing can be read either.
+Each public function, method and class is called with arrays, and with objects that hold arrays, in
+place of one argument at a time, while reads raise. Refused calls must be refused with the same
+message in a block of ``capture()``, which cannot read either.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Read(BaseException):
 
 
 class Holder:
-    """An object of the user's whose repr shows the array that it holds."""
+    """A user's object whose repr shows an array."""
 
     def __init__(self, array: Any) -> None:
         self.array = array
@@ -37,14 +37,14 @@ class Holder:
 
 
 class Call(NamedTuple):
-    """A call that may be refused: whose, with what, and the call itself."""
+    """A call that may be refused: the function's name, its arguments as text, and the call."""
 
     name: str
     text: str
     made: Callable[[], Any]
 
 
-#: What is given in place of an argument. Arrays of one element stand for numbers, which are read.
+#: Replacements of an argument. Arrays with one element stand for numbers, which are read.
 VALUES: dict[str, Callable[[Any], Any]] = {
     "floats": lambda bg: bg.ones((2, 5)),
     "whole numbers": lambda bg: bg.asarray([[3, -2, 9]]),
@@ -59,7 +59,7 @@ VALUES: dict[str, Callable[[Any], Any]] = {
     "a function": lambda bg: functools.partial(print, bg.ones((2,))),
     "an object": lambda bg: Holder(bg.ones((2,))),
 }
-#: What reads an array on purpose, for its values, and may refuse something then.
+#: Functions that read an array's values on purpose, and may then refuse them.
 LOOKS_AT_VALUES = {
     "Array.__dlpack__", "data.ChainDataset", "data.ConcatDataset", "data.Subset", "fft.fft2",
     "fft.ifft2", "fft.irfft2", "fft.rfft2", "fromfunction", "histogram", "histogram_bin_edges",
@@ -67,7 +67,7 @@ LOOKS_AT_VALUES = {
     "nditer", "percentile", "piecewise", "place", "quantile", "rot90", "setdiff1d", "setxor1d",
     "unique",
 }  # fmt: skip
-#: What opens or closes a GPU, or measures it.
+#: Functions that open, close or measure a GPU.
 LEFT_OUT = {
     "init", "init_async", "devices", "devices_async", "recover", "recover_async", "tune",
     "tune_async", "benchmark_workgroup_sizes", "benchmark_workgroup_sizes_async",
@@ -76,7 +76,7 @@ _INTERNAL = ("__init__", "__del__", "__repr__", "__array_function__", "__array_u
 
 
 def functions(bg: Any) -> Iterator[tuple[str, Callable[..., Any], list[Make] | None]]:
-    """Public functions, methods and classes, and what makes good operands for those that say so."""
+    """Yield public functions, methods and classes, with makers of valid operands if known."""
     for name, function in _functions(bg):
         operands = None
         if name in CASES:
@@ -102,7 +102,7 @@ def functions(bg: Any) -> Iterator[tuple[str, Callable[..., Any], list[Make] | N
 
 
 def calls(bg: Any) -> Iterator[Call]:
-    """Each function with each value in place of each argument."""
+    """Yield calls of each function with each value in place of each argument."""
     for name, function, operands in functions(bg):
         parameters = list(inspect.signature(function).parameters.values())
         optional = [
@@ -117,7 +117,7 @@ def calls(bg: Any) -> Iterator[Call]:
             if p.default is p.empty and p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
         ]
         good: list[Make] = operands or [lambda: bg.ones((3, 3)) for _ in needed]
-        first = 1 if name.startswith("Array.") else 0  # the array itself
+        first = 1 if name.startswith("Array.") else 0  # skip the array itself
         for kind, value in VALUES.items():
             given = functools.partial(value, bg)
             for at in range(first, len(good)):
@@ -132,7 +132,7 @@ def _call(function: Callable[..., Any], operands: list[Make], more: dict[str, Ma
 
 
 def outcome(call: Call) -> BaseException | None:
-    """What a call raises."""
+    """Return the exception that a call raises."""
     try:
         call.made()
     except (Exception, Read) as error:
@@ -142,7 +142,7 @@ def outcome(call: Call) -> BaseException | None:
 
 @pytest.fixture
 def unreadable(backend: Any, monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
-    """Reads of GPU memory raise, until it is undone."""
+    """Make reads of GPU memory raise, until undone."""
 
     async def refuse(*_: Any) -> None:
         raise Read
@@ -159,10 +159,10 @@ def test_no_error_reads_its_argument(bg: Any, unreadable: pytest.MonkeyPatch) ->
         if isinstance(error, Read):
             readers.append(call)
         elif isinstance(error, bg.errors.BackendError):
-            refused.append((call, type(error), str(error)))  # an error holds on to the array
+            refused.append((call, type(error), str(error)))  # the error keeps the array alive
     assert len(refused) > 5000
     unreadable.undo()
-    # What reads, reads values: it does not end in an error about the argument itself.
+    # Calls that read may only complain about values, not about the argument's type.
     found = {call.name for call in readers if isinstance(outcome(call), bg.errors.InvalidArgument)}
     assert sorted(found) == sorted(LOOKS_AT_VALUES)
     others = []
@@ -210,7 +210,7 @@ def test_every_error_shows_an_array_without_reading_it(
         error = kind("f", "x", given, "a number")
         assert str(error).startswith("f: x must be a number, got ")
         assert "Array(" not in str(error)
-        again, arguments, *_ = error.__reduce__()  # how another process gets it
+        again, arguments, *_ = error.__reduce__()  # how pickle restores it
         assert str(again(*arguments)) == str(error)
         assert not isinstance(arguments[2]["value"], bg.Array | list | dict)
 

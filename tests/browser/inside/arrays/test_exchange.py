@@ -13,7 +13,7 @@ pytestmark = pytest.mark.firefox
 
 
 class Producer:
-    """What has ``__dlpack__`` and is no array."""
+    """An object with ``__dlpack__`` that is not an array."""
 
     def __init__(self, array: np.ndarray) -> None:
         self.array = array
@@ -80,7 +80,7 @@ def test_another_device(bg: Any) -> None:
 
 
 def test_nobody_writes_into_a_copy_that_was_not_asked_for(bg: Any) -> None:
-    """As in JAX: what a library on the host writes into ``np.asarray(x)`` would be lost."""
+    """As in JAX: ``np.asarray(x)`` is a copy, so writes of a host library would be lost."""
     x = bg.asarray([1.0, 2.0])
     for found in (np.asarray(x), np.asarray(x, np.float64), np.asanyarray(x), np.asarray(x.flat)):
         with pytest.raises(ValueError, match="read-only"):

@@ -16,7 +16,7 @@ MOST = 40
 
 
 def live(backend: Any) -> int:
-    """The pipelines that there are, once those that nobody holds have had time to go."""
+    """Return the number of live pipelines, after unused ones had time to be freed."""
     for _ in range(3):
         backend.synchronize()
         count: int = backend.device.recorder.counters["pipelines"]
@@ -24,7 +24,7 @@ def live(backend: Any) -> int:
 
 
 def chain(xp: Any, number: int, x: Any) -> Any:
-    """The bits of a number as operations, each number a kernel of its own."""
+    """Apply a number's bits as operations, so that each number has its own kernel."""
     for bit in range(8):
         x = xp.abs(x) + x if number >> bit & 1 else -x
     return x
@@ -32,8 +32,7 @@ def chain(xp: Any, number: int, x: Any) -> Any:
 
 @pytest.fixture
 def backend(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    """One of this test, which has no kernels yet, and on which fewer are remembered than
-    otherwise, so that a test need not make thousands."""
+    """A new backend without kernels. It remembers fewer of them, so that tests can make few."""
     import browsergpu
 
     monkeypatch.setattr("browsergpu.device.generated.MOST_KERNELS", MOST)
@@ -50,7 +49,7 @@ def test_pipelines_of_forgotten_kernels_go(bg: Any, backend: Any) -> None:
     results = []
     for number in range(150):
         results.append(chain(bg, number, a))
-        bg.eval(results[-1])  # none of them is read before the last is recorded
+        bg.eval(results[-1])  # none is read before the last one is recorded
     for number, result in enumerate(results):
         assert_same(result, chain(np, number, x), rtol=1e-5)
     assert live(backend) <= before + MOST

@@ -19,7 +19,7 @@ K = np.int32([0, 1, 0, 2])
 
 
 def need(package: str) -> None:
-    """One of Pyodide's own packages in a page; outside one what is installed."""
+    """Load a package that Pyodide provides; outside a page, import the installed one."""
     if sys.platform == "emscripten":
         import pyodide_js
         from pyodide.ffi import run_sync
@@ -96,7 +96,7 @@ def test_plots(bg: Any, pyplot: Any, name: str) -> None:
         expected = _drawn(pyplot, PLOTS[name], X, Y, Z)
         found = _drawn(pyplot, PLOTS[name], *map(bg.asarray, (X, Y, Z)))
     assert expected.std() > 0
-    # What is a rounding away may colour a pixel at an edge another way.
+    # A rounding error may change the colour of a pixel at an edge.
     assert np.mean(np.abs(found - expected) > 40) < 0.002
 
 

@@ -193,7 +193,7 @@ def test_shapes_that_are_refused(bg: Any) -> None:
             call()
 
 
-#: Rows, four columns to a thread, one column, two steps.
+#: Reductions of rows, of four columns per thread, of single columns, and in two steps.
 AXES: list[tuple[tuple[int, ...], Any]] = [
     ((3, 7), None), ((3, 7), -1), ((5, 8), 0), ((4, 3, 5), 1), ((3, 5, 4), (0, 2)),
 ]  # fmt: skip
@@ -206,9 +206,9 @@ def test_reductions(bg: Any, function: str) -> None:
         if function in ("max", "min") and dtype in ("bool", "complex64"):
             continue
         if (function, number % 2) in (("any", 0), ("all", 1)):
-            continue  # each of the two takes every other dtype, read by the same expression
-        # Each way of dealing elements out is a kernel of its own: sums of float32 go all of them;
-        # the others take turns.
+            continue  # any and all take alternate dtypes: both read them by the same expression
+        # Each layout of threads is a kernel of its own. Sums of float32 test all of them; other
+        # reductions take turns.
         every = (function, dtype) == ("sum", "float32")
         for shape, axis in AXES if every else AXES[(number + len(function)) % len(AXES) :: 5]:
             x = sample(dtype, shape)
@@ -244,7 +244,7 @@ def test_reductions_in_several_passes(bg: Any) -> None:
 
 
 def test_parts_in_the_middle_of_memory(bg: Any) -> None:
-    """Their elements lie one beside the other, but not from the buffer's beginning on."""
+    """Their elements are contiguous, but do not start at the buffer's beginning."""
     x = sample("float32", (6, 4))
     a = bg.asarray(x)
     part, row = a[2:5], a[3]
@@ -316,7 +316,7 @@ def test_facts_about_the_namespace(bg: Any, backend: Any) -> None:
     info = bg.__array_namespace_info__()
     assert info.default_device() is backend.device
     assert backend.device in info.devices()
-    # The standard does not name float16.
+    # float16 is not in the standard.
     assert set(info.dtypes()) == {*DTYPES, "int64", "uint64"} - {"float16"}
     assert bg.__array_api_version__ == "2025.12"
     assert bg.broadcast_shapes((3, 1), (), (2, 1, 4)) == (2, 3, 4)

@@ -18,7 +18,7 @@ def picture(shape: tuple[int, ...], seed: int = 0) -> np.ndarray:
 
 
 def sampled(x: np.ndarray, axis: int, size: int) -> np.ndarray:
-    """Bilinear along an axis, by its definition."""
+    """Return bilinear samples along an axis, by definition."""
     extent = x.shape[axis]
     at = np.clip((np.arange(size) + 0.5) * extent / size - 0.5, 0, extent - 1)
     low = np.floor(at).astype(int)
@@ -72,12 +72,13 @@ def test_sizes(bg: Any) -> None:
 
 
 def test_long_rows(bg: Any) -> None:
-    # The products of both lengths do not fit into 32 bits, which indices have in a page.
+    # The product of both lengths exceeds 32 bits, the size of indices in a page.
     x = np.arange(60_000, dtype=np.float32)[None]
     a = bg.asarray(x)
     places = (2 * np.arange(50_000, dtype=np.int64) + 1) * 60_000 // 100_000
     assert_same(bg.image.resize(a, (1, 50_000), "nearest"), x[:, places])
-    # Each new element is between two old ones: what comes back to them adds up to what went out.
+    # Each new element is interpolated between two old ones, so the gradients add up to their
+    # number.
     gradient = bg.grad(lambda v: bg.image.resize(v, (1, 50_000)).sum())(a).numpy()
     assert abs(gradient.sum(dtype=np.float64) - 50_000) < 1
     assert gradient.max() < 2

@@ -52,7 +52,7 @@ def test_index_arrays_on_the_gpu(bg: Any) -> None:
         at = np.array([0, 3, 5]).astype(dtype)
         assert_same(array[bg.asarray(at)], x[at], dtype)
     assert_same(array[bg.asarray([-1, -6])], x[[-1, -6]])
-    # Outside: the nearest one, as nothing is read back to see it.
+    # Indices out of bounds are clamped, because nothing is read back to check them.
     assert_same(array[bg.asarray([99, -99])], x[[5, 0]])
     assert_same(array[bg.asarray([[1, 2]]), 3], x[[[1, 2]], 3])
     assert_same(bg.take(array, bg.asarray([1, 0]), axis=1), x[:, [1, 0]])
@@ -128,7 +128,7 @@ def test_views_see_assignments(bg: Any) -> None:
     assert_same(same, y.T)
     also = array
     array += 1
-    assert_same(also, y + 1)  # one object
+    assert_same(also, y + 1)  # it is the same object
     with pytest.raises(TypeError, match="float32"):
         array += 1j
     whole = bg.asarray([1, 2])
@@ -142,7 +142,7 @@ def test_views_see_assignments(bg: Any) -> None:
 def test_the_last_counts_in_whatever_parts_memory_is_written(
     bg: Any, monkeypatch: pytest.MonkeyPatch, n: int, count: int
 ) -> None:
-    """Large arrays' places are claimed part by part: here a small one's are, of 64 bytes each."""
+    """Assignments to large arrays are resolved in parts; here the parts have 64 bytes."""
     from browsergpu.arrays.lazy import scattered_write
 
     rng = np.random.default_rng(n + count)
@@ -160,7 +160,7 @@ def test_the_last_counts_in_whatever_parts_memory_is_written(
 
 @st.composite
 def keys(draw: st.DrawFn, shape: tuple[int, ...]) -> tuple[Any, ...]:
-    """A basic key for an array of a shape."""
+    """Draw a basic key for an array of the given shape."""
     items: list[Any] = []
     for extent in shape[: draw(st.integers(0, len(shape)))]:
         if extent and draw(st.booleans()):
@@ -181,9 +181,9 @@ def test_parts_of_parts_and_assignments(bg: Any, data: st.DataObject) -> None:
     for _ in range(data.draw(st.integers(1, 4))):
         key = data.draw(keys(x.shape))
         if data.draw(st.booleans()):
-            x, array = np.array(x[key]), array[key]  # also of one element
+            x, array = np.array(x[key]), array[key]  # also for one element
         else:
-            x = np.array(x)  # a key of all axes has left a number
+            x = np.array(x)  # a key for all axes gives a number
             x[key] = 9
             array[key] = 9
         if data.draw(st.booleans()) and x.ndim > 1:

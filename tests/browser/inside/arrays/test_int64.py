@@ -91,7 +91,7 @@ def test_int64_beside_uint64(bg: Any) -> None:
     for op in ("equal", "not_equal", "less", "less_equal", "greater", "greater_equal"):
         assert_same(getattr(bg, op)(a, b), getattr(np, op)(signed, unsigned), op)
         assert_same(getattr(bg, op)(b, a), getattr(np, op)(unsigned, signed), op)
-    # NumPy's float64 is float32, of which set_x64 decides.
+    # NumPy promotes to float64, so set_x64 decides the result.
     calls: tuple[Callable[[], Any], ...] = (
         lambda: a + b, lambda: a * np.uint64(3), lambda: bg.where(a > b, a, b),
         lambda: bg.concat([a[:, 0], b[0]]), lambda: b.T @ a[:1].T,
@@ -306,7 +306,7 @@ def test_gathering_and_scattering(bg: Any, x: np.ndarray) -> None:
     assert_same(ours, changed)
     order = bg.asarray(np.argsort(rows, axis=1).astype("i8"))
     assert_same(bg.take_along_axis(a, order, axis=1), np.sort(rows, axis=1))
-    # Places outside count as the nearest, also those beyond 32 bits.
+    # Indices out of bounds are clamped, also beyond 32 bits.
     far = bg.asarray(np.array([2**32 + 1, 2**40], np.int64))
     assert_same(bg.asarray(x)[far], x[[-1, -1]])
 
@@ -366,7 +366,7 @@ def test_refused(bg: Any) -> None:
 
 
 def test_labels(bg: Any) -> None:
-    """Labels and indices of 64 bits are what NumPy's arrays of integers come as."""
+    """NumPy's arrays of integers, such as labels and indices, have 64 bits."""
     logits = np.array([[0.5, 2, 1], [1, 0, 3]], np.float32)
     labels = np.array([2, 0], np.int64)
     for kind in ("int64", "uint64"):

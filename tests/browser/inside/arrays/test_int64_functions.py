@@ -26,8 +26,10 @@ def x(request: pytest.FixtureRequest) -> np.ndarray:
 
 
 def check(bg: Any, call: Callable[..., Any], *arrays: np.ndarray, indices: bool = False) -> None:
-    """Compares what a call gives for arrays on the GPU and on the host: of integers every bit.
-    Those that are ``indices`` or counts are int64 here, also where NumPy's have 32 bits."""
+    """Compare a call's results for arrays on the GPU and on the host, integers bit for bit.
+
+    With ``indices``, results are indices or counts: int64 here, even if NumPy's have 32 bits.
+    """
     with np.errstate(all="ignore"):
         expected = call(*arrays)
     found = call(*(bg.asarray(one) for one in arrays))
@@ -50,7 +52,7 @@ def test_bits_and_divisors(bg: Any, x: np.ndarray) -> None:
     pairs = x[:8, None], x[None, 8:14]
     check(bg, np.gcd, *pairs)
     check(bg, np.lcm, *pairs)
-    # Of two neighbouring Fibonacci numbers, which take the most steps.
+    # Neighbouring Fibonacci numbers need the most steps.
     numbers = np.array([[7540113804746346429], [4660046610375530309]], x.dtype)
     check(bg, np.gcd, *numbers)
     check(bg, np.gcd, np.int32([-(2**31)]), np.uint32([2**31]))
@@ -74,7 +76,7 @@ def test_rounding(bg: Any, x: np.ndarray) -> None:
 
 
 def test_closeness(bg: Any, x: np.ndarray) -> None:
-    step = x.dtype.type(2**32)  # which 32 bits do not see
+    step = x.dtype.type(2**32)  # a difference that 32 bits cannot show
     a, small = bg.asarray(x), bg.asarray(x[np.abs(x.astype("f8")) < 1000])
     assert not np.isclose(small, small + step).numpy().any()
     check(bg, lambda a: np.isclose(a, a + x.dtype.type(1)), x[x < 2**62])

@@ -16,7 +16,7 @@ KINDS = ("in memory", "still to be computed", "turned", "a part of another", "re
 
 
 def as_kind(bg: Any, x: np.ndarray, kind: str) -> Any:
-    """The same elements on the GPU, lying in memory as the kind says, or not yet there."""
+    """Return the elements as a GPU array, with the memory layout of ``kind`` or still pending."""
     array = bg.asarray(x)
     if kind == "still to be computed":
         return bg.flip(bg.flip(array)) if x.dtype.kind == "b" else array * 1
@@ -38,7 +38,7 @@ def test_parts_of_all_lengths(bg: Any, dtype: str) -> None:
         assert_same(bg.concat(given, axis=axis), np.concatenate(own, axis=axis), f"axis {axis}")
 
 
-#: Shapes of two arrays and the axis: extents of 1 and 0 among them.
+#: Shapes of two arrays, and the axis; some extents are 1 or 0.
 PAIRS = [
     ((3, 2), (4, 2), 0), ((1, 2), (1, 2), 0), ((1, 1), (1, 1), 1), ((0, 2), (3, 2), 0),
     ((3, 2), (0, 2), 0), ((0, 2), (0, 2), 0), ((2, 3), (2, 1), 1), ((2, 3), (2, 3), -1),
@@ -47,7 +47,7 @@ PAIRS = [
 
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_two(bg: Any, dtype: str) -> None:
-    """One kernel loads from both; what is along an axis of extent 1 or 0 is not loaded."""
+    """One kernel loads from both. Indices along axes of extent 1 or 0 are not loaded."""
     for a, b, axis in PAIRS:
         own = sample(dtype, a, 1), sample(dtype, b, 2)
         for kinds in product(KINDS[:4], repeat=2):
@@ -93,7 +93,7 @@ def test_the_same_array_many_times(bg: Any) -> None:
 
 
 def test_large_values_are_there_by_themselves_too(bg: Any) -> None:
-    """They are computed where they go, and those of less than half of it in memory of their own."""
+    """Large parts are computed in the result's memory, smaller ones in their own."""
     x = np.arange(1 << 18, dtype=np.float32)
     a = bg.asarray(x)
     parts = [a + 1.0, a * 2.0, a.astype("int32"), a]

@@ -1,4 +1,4 @@
-"""Reductions of more elements than one kernel counts, computed part by part.
+"""Reductions of more elements than one kernel counts, computed in parts.
 
 A software GPU would take minutes for so many elements, so the tests lower the limit.
 tests/unit/package/test_large_sizes.py uses the real sizes, without values.
@@ -21,13 +21,15 @@ C = RNG.standard_normal((4, 1, 5, 1)).astype(np.float32)
 D = RNG.standard_normal((8, 1, 7)).astype(np.float32)
 K = RNG.integers(-9, 9, (13, 17)).astype(np.int32)
 J = RNG.integers(-9, 9, (17, 11)).astype(np.int32)
-OWN = {"A": A, "B": B, "C": C, "D": D, "K": K, "J": J}  # each of fewer elements than the limit
+OWN = {"A": A, "B": B, "C": C, "D": D, "K": K, "J": J}  # each has fewer elements than the limit
 
 
 @pytest.fixture
 def ready(bg: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, Any]]:
-    """The operands, put into memory under the true limit, which is then lowered. No other test has
-    these shapes, whose plans are remembered."""
+    """The operands, uploaded under the real limit, which is then lowered.
+
+    No other test has these shapes, because plans are cached.
+    """
     from browsergpu.core import grids
 
     arrays = {name: bg.asarray(x) for name, x in OWN.items()}
@@ -37,7 +39,7 @@ def ready(bg: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, Any]]:
     arrays.clear()
 
 
-#: Of NumPy and of browsergpu alike: from a namespace and the operands.
+#: Calls that take the namespace, NumPy or browsergpu, and the operands.
 CASES: dict[str, Callable[[Any, dict[str, Any]], Any]] = {
     "sum": lambda xp, o: xp.sum(o["A"] * o["B"]),
     "rows": lambda xp, o: xp.sum(o["A"] * o["B"], axis=1),
@@ -117,7 +119,7 @@ def test_gradients_of_parts(bg: Any, ready: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("number", [2**32, -1, 1.5])
 def test_a_number_that_fits_no_word_never_reaches_the_gpu(bg: Any, number: Any) -> None:
-    """Whatever forgets to check it: the ports themselves tell."""
+    """The ports check numbers too, in case a function forgets to."""
     from browsergpu.errors import Unsupported
     from browsergpu.gpu.program import BoundStep, picker
 

@@ -27,7 +27,7 @@ def on_gpu(bg: Any, *indices: int, dtype: str = "int32") -> Any:
 
 @pytest.fixture(autouse=True)
 def nothing_left(bg: Any) -> Iterator[None]:
-    """What a test finds is told within it."""
+    """Assert that each test reports its own errors."""
     with bg.debug():
         yield
         assert bg.asarray(X)[on_gpu(bg, 0)].tolist() == [X[0].tolist()]
@@ -69,7 +69,7 @@ def test_each_wait_tells(bg: Any, wait: str) -> None:
     with pytest.raises(IndexError, match=r"got 5 along axis 0") as caught:
         waits[wait]()
     assert f"{__file__}, line {line}" in str(caught.value)
-    waits[wait]()  # it is told once
+    waits[wait]()  # it is reported once
 
 
 def bg_run(coroutine: Any) -> Any:
@@ -94,7 +94,7 @@ def test_indices_that_are_inside_are_not(bg: Any) -> None:
     for dtype in ("int8", "int32", "uint8", "uint32", "int64", "uint64"):
         assert_same(x[on_gpu(bg, 2, 0, dtype=dtype)], X[[2, 0]])
     assert_same(x[on_gpu(bg, -3, -1)], X[[-3, -1]])
-    for n in range(1, 10):  # what lies behind the last index is none
+    for n in range(1, 10):  # elements after the index's end are not read
         index = bg.asarray(np.r_[np.zeros(n), 99, -99, 77].astype(np.int32))[:n]
         assert_same(x[index], X[np.zeros(n, int)])
         assert_same(bg.sum(x[index, 1:]), X[np.zeros(n, int), 1:].sum())
@@ -212,7 +212,7 @@ MATRICES: dict[str, tuple[np.ndarray, Callable[[Any, Any], Any], str]] = {
 @pytest.mark.parametrize("name", MATRICES)
 def test_matrices_that_have_no_result(bg: Any, name: str) -> None:
     x, call, expected = MATRICES[name]
-    if sys.platform != "emscripten":  # NumPy sees it by the processor's flags, which Wasm has not
+    if sys.platform != "emscripten":  # NumPy needs the processor's flags, which Wasm lacks
         with pytest.raises(np.linalg.LinAlgError):
             call(np, x)
     found = call(bg, bg.asarray(x))
@@ -220,7 +220,7 @@ def test_matrices_that_have_no_result(bg: Any, name: str) -> None:
         found.numpy()
     assert isinstance(caught.value, bg.errors.BackendError)
     assert f"{__file__}, line {call.__code__.co_firstlineno}" in str(caught.value)
-    assert not np.isfinite(found.numpy()).all()  # it is told once
+    assert not np.isfinite(found.numpy()).all()  # it is reported once
 
 
 def test_one_of_many_matrices(bg: Any) -> None:
@@ -228,7 +228,7 @@ def test_one_of_many_matrices(bg: Any) -> None:
     found = bg.linalg.inv(bg.asarray(x))
     with pytest.raises(np.linalg.LinAlgError, match="at place 1 of 3"):
         found.numpy()
-    with pytest.raises(np.linalg.LinAlgError):  # as of LAPACK's own, not as of OpenBLAS
+    with pytest.raises(np.linalg.LinAlgError):  # as in reference LAPACK, unlike OpenBLAS
         bg.linalg.cholesky(bg.asarray(x * np.nan)).numpy()
     assert_same(found[0], x[0])
 
@@ -236,7 +236,7 @@ def test_one_of_many_matrices(bg: Any) -> None:
 def test_matrices_that_have_a_result(bg: Any) -> None:
     x = np.float32([[0, 2], [3, 0]])
     assert_same(bg.linalg.inv(bg.asarray(x)), np.linalg.inv(x), rtol=1e-6)
-    assert np.isnan(bg.linalg.inv(bg.asarray(x * np.nan)).numpy()).any()  # as NumPy
+    assert np.isnan(bg.linalg.inv(bg.asarray(x * np.nan)).numpy()).any()  # as in NumPy
     assert np.linalg.cond(SINGULAR, 1) > 1e8
     assert not bg.linalg.cond(bg.asarray(SINGULAR), 1).item() < 1e8
     assert bg.linalg.det(bg.asarray(SINGULAR)).item() == 0

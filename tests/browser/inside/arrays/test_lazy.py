@@ -29,7 +29,7 @@ def test_a_chain_is_one_kernel(bg: Any, backend: Any) -> None:
 
 @pytest.mark.parametrize("dtype", ["float32", "complex64"])
 def test_long_chains_of_operations_with_a_number_each(bg: Any, dtype: str) -> None:
-    """Their numbers are more bytes than a uniform slot once had."""
+    """Their numbers exceed the former size of a uniform slot."""
     x = sample(dtype, (6, 10))
     y = bg.asarray(x)[::2, ::-3]
     expected = x[::2, ::-3].astype("complex128" if dtype == "complex64" else "float64")
@@ -92,7 +92,7 @@ def test_a_value_that_is_only_reduced_gets_no_memory(bg: Any, backend: Any) -> N
     assert len(kernels) == 1
     assert backend.device.memory.in_use - before <= 4 * 512
     y = x * 2.0
-    least, greatest = bg.min(y), bg.max(y)  # the second has it computed in memory
+    least, greatest = bg.min(y), bg.max(y)  # the second call computes y into memory
     assert backend.device.memory.in_use - before >= 4 * 300 * 40
     values = x.numpy()
     assert float(least) == 2 * values.min()
@@ -193,7 +193,7 @@ def test_a_failed_write_leaves_other_values_unchanged(
 
 
 def test_fused_gives_the_bits_of_one_after_the_other(bg: Any) -> None:
-    """Of integers, comparisons and float16, which no fused multiply-add changes."""
+    """For integers, comparisons and float16, which fused multiply-adds do not change."""
     for dtype in ("int8", "uint16", "int32", "float16", "bool"):
         x, y = sample(dtype, 500), sample(dtype, 500, 1)
         fused, eager = [], []
@@ -209,7 +209,7 @@ def test_fused_gives_the_bits_of_one_after_the_other(bg: Any) -> None:
 
 @pytest.mark.parametrize("dtype", ["uint8", "float16", "float32", "complex64"])
 def test_operands_that_are_turned(bg: Any, dtype: str) -> None:
-    """A kernel of tiles, of which the last ones are not full."""
+    """A kernel of tiles; the last tiles are not full."""
     for shape in ((33, 36), (100, 64), (3, 40, 44), (2, 3, 32, 68)):
         x, y = sample(dtype, (*shape[:-2], shape[-1], shape[-2])), sample(dtype, shape, 1)
         a, b = bg.asarray(x), bg.asarray(y)

@@ -1,4 +1,4 @@
-"""The extension linalg, against NumPy in float64 and by multiplying factors."""
+"""The linalg extension, against NumPy in float64 and by multiplying the factors."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from inside.arrays.data import assert_same, sample
 
 pytestmark = [pytest.mark.native, pytest.mark.firefox]
 
-#: Errors of factorisations grow like n ulp at most, of float32; these are of n <= 70.
+#: Errors of factorisations grow like n ulp of float32 at most; here n <= 70.
 RTOL = 1e-5
 KINDS = ("float32", "complex64")
 
@@ -29,24 +29,24 @@ def matrices(kind: str, *shape: int, seed: int = 0) -> np.ndarray:
 
 
 def near(got: np.ndarray, expected: np.ndarray, what: str = "") -> None:
-    """Within RTOL of the largest expected number."""
+    """Assert that numbers differ by at most RTOL of the largest expected number."""
     assert got.shape == expected.shape, what
     largest = float(np.abs(expected).max(initial=0))
     np.testing.assert_allclose(got, expected, rtol=0, atol=RTOL * largest + 1e-30, err_msg=what)
 
 
 def is_unitary(x: np.ndarray, what: str = "") -> None:
-    """Whether columns are orthogonal and of length 1."""
+    """Assert that columns are orthogonal and of length 1."""
     count = x.shape[-1]
     near(adjoint(wide(x)) @ x, np.broadcast_to(np.eye(count), (*x.shape[:-2], count, count)), what)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_equations(bg: Any, kind: str) -> None:
-    for n, width, *lead in ((1, 1), (5, 3, 2, 3), (70, 4)):  # 70 is more than two blocks
+    for n, width, *lead in ((1, 1), (5, 3, 2, 3), (70, 4)):  # 70 rows span more than two blocks
         # Far enough from singular for float32.
         x = matrices(kind, *lead, n, n) + 3 * n**0.5 * np.eye(n, dtype=kind)
-        x = x[..., ::-1, :].copy()  # rows are exchanged
+        x = x[..., ::-1, :].copy()  # requires row exchanges
         y = matrices(kind, *lead, n, width, seed=1)
         a, b = bg.asarray(x), bg.asarray(y)
         what = f"{kind} {n}"
@@ -90,7 +90,7 @@ def test_what_is_singular_and_what_is_far_from_1(bg: Any) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_cholesky(bg: Any, kind: str) -> None:
-    for n, *lead in ((1, 2), (3, 2, 2), (70,)):  # 70 is more than two blocks
+    for n, *lead in ((1, 2), (3, 2, 2), (70,)):  # 70 rows span more than two blocks
         x = matrices(kind, *lead, n, n)
         x = x @ adjoint(x) + np.eye(n, dtype=kind)
         expected = np.linalg.cholesky(wide(x))
@@ -101,12 +101,12 @@ def test_cholesky(bg: Any, kind: str) -> None:
 
 
 def cases(kind: str) -> dict[str, np.ndarray]:
-    """Random matrices; and ranks that are not full, repeated values, and values far from 1."""
+    """Return matrices: random, of deficient rank, with repeated values, and far from 1."""
     found = {
         "one": matrices(kind, 1, 1),
         "tall": matrices(kind, 2, 20, 5),
         "wide": matrices(kind, 2, 2, 3, 5),
-        "large": matrices(kind, 19, 17),  # than a block of reflections
+        "large": matrices(kind, 19, 17),  # larger than a block of reflections
         "rank one": np.ones((4, 3), kind),
     }
     if kind == "float32":
@@ -173,7 +173,7 @@ def test_rows_of_large_matrices_are_turned_in_blocks(bg: Any, monkeypatch: Any, 
 
     monkeypatch.setattr(jacobi, "_ALONE", 4)
     monkeypatch.setattr(jacobi, "_SWEEPS_APART", 7)
-    # One block, pairs of which the last lacks rows, and a block that is without another in turn.
+    # One block; pairs of blocks of which the last lacks rows; an odd number of blocks.
     for n, *lead in ((13, 2), (29,), (37,)):
         x = matrices(kind, *lead, n, n, seed=5)
         if n == 37:

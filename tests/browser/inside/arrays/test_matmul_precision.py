@@ -18,7 +18,7 @@ pytestmark = [pytest.mark.native, pytest.mark.firefox]
 
 @pytest.fixture(params=["split", "matrices"])
 def split(request: pytest.FixtureRequest, backend: Any) -> Iterator[Any]:
-    """All products are of split operands, by whichever kernels, and by subgroup matrices."""
+    """All matrix products use split operands, with each kernel and with subgroup matrices."""
     variants = backend.device.variants
     if request.param not in [one.name for one in variants.available("gemm_high")]:
         pytest.skip("this device has no subgroup matrices")
@@ -27,15 +27,17 @@ def split(request: pytest.FixtureRequest, backend: Any) -> Iterator[Any]:
 
 
 def wide_range(seed: int, *shape: int, decades: float = 3.0) -> np.ndarray:
-    """Random numbers of either sign, of magnitudes spread over so many powers of ten either way."""
+    """Return random numbers of both signs, with magnitudes within ``decades`` decades of 1."""
     generator = np.random.default_rng(seed)
     numbers = generator.standard_normal(shape) * 10 ** generator.uniform(-decades, decades, shape)
     return numbers.astype(np.float32)
 
 
 def bound(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """What the docstring of matmul states, of matrices; and what it costs that a GPU may take
-    operands and results below float32's smallest normal number for 0."""
+    """Return the error bound in matmul's docstring, plus the error of flushed subnormals.
+
+    A GPU may flush operands and results below float32's smallest normal number to 0.
+    """
     k = a.shape[-1]
     a, b = np.abs(a.astype(np.float64)), np.abs(b.astype(np.float64))
     largest = a.max(-1, keepdims=True) * b.max(-2, keepdims=True)
@@ -84,8 +86,8 @@ def test_it_is_nearer_than_one_product_of_halves(bg: Any, split: Any) -> None:
 
 
 def test_rows_and_columns_of_every_size(bg: Any, split: Any) -> None:
-    # A row of numbers near 3e38 and columns near 1e-37, and all between: products that float32
-    # holds, and whose scales it does not.
+    # A row near 3e38 and columns near 1e-37, and values in between: float32 holds the products, but
+    # not their scales.
     for exponents in (range(-37, 39, 5), range(38, -38, -5)):
         powers = 10.0 ** np.array([*exponents])
         a = (wide_range(3, len(powers), 20, decades=0) / 8 * powers[:, None]).astype(np.float32)
@@ -104,10 +106,10 @@ def test_infinities_and_nan_are_where_float32_has_them(bg: Any, split: Any) -> N
     a[1, 3], a[2, 4], a[3, 5], a[3, 6] = np.inf, -np.inf, np.nan, 1
     a[4, 7], a[4, 8] = np.inf, -np.inf
     b[9, 2], b[10, 3] = np.nan, np.inf
-    b[3, 5] = 0.0  # times an infinity
-    b[3, 6] = 1e-30  # far below the largest of its column, times an infinity
+    b[3, 5] = 0.0  # multiplied by an infinity
+    b[3, 6] = 1e-30  # far below its column's largest, multiplied by an infinity
     a[5], b[:, 7] = 0.0, 0.0
-    a[6] = 3e38  # sums overflow, with columns that do not cancel
+    a[6] = 3e38  # sums overflow for columns that do not cancel
     b[:, 8] = 1.0
     b[:, 9] = -1.0
     x, y = bg.asarray(a), bg.asarray(b)
@@ -115,7 +117,7 @@ def test_infinities_and_nan_are_where_float32_has_them(bg: Any, split: Any) -> N
     with np.errstate(all="ignore"):
         expected = a @ b
     plain = bg.matmul(x, y).numpy()
-    # Row 6 overflows on the way, where it depends on the order of the sums.
+    # Row 6 overflows during the sum, depending on its order.
     ordered = np.delete(np.arange(12), 6)
     for one in (got, plain):
         np.testing.assert_array_equal(np.isnan(one[ordered]), np.isnan(expected[ordered]))
@@ -132,7 +134,7 @@ def test_infinities_and_nan_are_where_float32_has_them(bg: Any, split: Any) -> N
 
 
 def test_subnormal_numbers(bg: Any, split: Any) -> None:
-    a = np.full((9, 10), 1e-40, np.float32)  # which a GPU may take for 0
+    a = np.full((9, 10), 1e-40, np.float32)  # a GPU may flush it to 0
     b = np.full((10, 9), 1e30, np.float32)
     got = bg.matmul(bg.asarray(a), bg.asarray(b), precision="high").numpy()
     exact = a.astype(np.float64) @ b

@@ -155,7 +155,7 @@ def test_convolutions(bg: Any, rank: int) -> None:
     expected = reference.convolved(x, w, **settings) + spread
     assert_same(function(a, kernel, bg.asarray(bias), **settings), expected, rtol=1e-5)
     assert_same(function(a[1], kernel, bg.asarray(bias), **settings), expected[1], rtol=1e-5)
-    # The same filters the other way: 4 -> 6 becomes 6 -> 4.
+    # The same filters in the other direction: 4 -> 6 becomes 6 -> 4.
     y = sample("float32", (2, 6, *shape[2:]), 3)
     more = tuple(int(s > 1) for s in settings["stride"])
     back = getattr(bg.nn, f"conv_transpose{rank}d")
@@ -203,7 +203,7 @@ def test_pooling(bg: Any) -> None:
     both = [np.stack(rows, 2)[..., i * 5 // 2 : -(-(i + 1) * 5 // 2)].mean(-1) for i in range(2)]
     got = nn.adaptive_avg_pool2d(a[0, :, 0], (4, 2))
     assert_same(got, np.stack(both, -1)[0], rtol=1e-6)
-    # The product of both lengths does not fit into 32 bits, which indices have in a page.
+    # The product of both lengths exceeds 32 bits, the size of indices in a page.
     line = np.arange(60_000, dtype=np.float32)
     first = np.arange(50_000, dtype=np.int64) * 60_000 // 50_000
     end = -(-np.arange(1, 50_001, dtype=np.int64) * 60_000 // 50_000)
@@ -234,7 +234,7 @@ def test_queries_that_see_no_key_become_zero(bg: Any) -> None:
     q, k, v = (sample("float32", (2, 5, 8), seed) for seed in range(3))
     seen = np.ones((5, 5), bool)
     seen[1] = seen[3, :4] = False
-    seen[0, 0] = False  # the only key that the first query sees where is_causal
+    seen[0, 0] = False  # the only key that the first query sees with is_causal
     added = np.where(seen, 0.5, -np.inf).astype("float32")
     for mask in (seen, added):
         for causal in (False, True):
@@ -348,7 +348,7 @@ def test_invalid_arguments_are_refused(bg: Any) -> None:
 
 @pytest.mark.parametrize("shape", [(2, 5, 4, 4), (3, 6, 7, 5), (1, 3, 1, 1), (4, 8, 8)])
 def test_batch_norm_of_halves(bg: Any, shape: tuple[int, ...]) -> None:
-    """In one kernel, computed in float32."""
+    """A single kernel computes it in float32."""
     x = sample("float32", shape).astype("float16")
     vectors = [sample("float32", (shape[1],), n).astype("float16") for n in range(1, 5)]
     vectors[1] = np.abs(vectors[1])
@@ -374,7 +374,7 @@ def test_layer_norm_of_halves(bg: Any, length: int) -> None:
 
 
 def test_axes_of_one_element_are_packed(bg: Any) -> None:
-    """What lies packed but for axes of extent 1, whatever their strides, is not copied."""
+    """Arrays that are packed except for axes of extent 1 are not copied, whatever their strides."""
     x = bg.asarray(sample("float32", (1, 4, 8, 8)))
     seen: list[str] = []
     observer = lambda pipeline, fields: seen.append(pipeline.label)  # noqa: E731

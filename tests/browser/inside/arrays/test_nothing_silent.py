@@ -93,7 +93,7 @@ def test_masks_take_one_value_for_each_true_element(bg: Any) -> None:
             x[key] = leaf * 2.0
     x, values = bg.zeros(4), bg.asarray(np.array([1, 2, 3], np.float32))
     with bg.capture() as graph:
-        x[mask] = values + 1.0  # a mask of NumPy's is counted without a wait
+        x[mask] = values + 1.0  # a NumPy mask is counted on the host, without a wait
     graph.replay()
     assert_same(x, np.array([2, 0, 3, 4], np.float32))
 

@@ -20,9 +20,9 @@ from inside.arrays.numpys_operands import MASK, WHOLE, X, on_gpu, operands_of
 
 pytestmark = pytest.mark.all
 
-#: Whose vectors may be their negatives.
+#: Functions whose vectors may have the opposite sign.
 SIGNS = {"eigh", "svd"}
-#: Values that are not the default. Each is tried where the function has an argument of the name.
+#: Values other than the default, for every function that has an argument of the name.
 VALUES: dict[str, list[Any]] = {
     "axis": [0, 1, -1], "axes": [(1, 0), 1], "keepdims": [True], "dtype": ["float16", "int32"],
     "ddof": [1], "correction": [1], "initial": [5.0], "where": [MASK], "order": ["F", "A", "K"],
@@ -52,7 +52,7 @@ VALUES: dict[str, list[Any]] = {
     "full": [True], "bias": [True], "increasing": [True], "discont": [1.0], "N": [2],
     "return_indices": [True], "wrap": [True], "dx": [0.5], "strides": [(8, 4)], "p": [1],
 }  # fmt: skip
-#: Their results are not of the operands' values, or are other ones on the host: not compared here.
+#: Functions whose results do not depend on the values, or differ on the host: not compared here.
 APART = {
     "may_share_memory", "empty_like", "save", "piecewise", "apply_along_axis", "result_type",
     "arange", "eig",
@@ -75,7 +75,7 @@ def _alike(ours: Any, theirs: Any) -> bool:
 
 
 def _ours(bg: Any, function: Any, operands: tuple[Any, ...], name: str, value: Any) -> Any:
-    """The result, and the operands; what ``out`` holds afterwards where it is given."""
+    """Return the result and the operands; with ``out``, its contents after the call."""
     given = [on_gpu(bg, one) for one in operands]
     if name != "out":
         return [function(*given, **{name: on_gpu(bg, value)}), *map(_shown, given)]
@@ -85,18 +85,18 @@ def _ours(bg: Any, function: Any, operands: tuple[Any, ...], name: str, value: A
 
 
 def _shown(operand: Any) -> Any:
-    """Functions and subscripts are as they were."""
+    """Omit functions and subscripts, which a call does not change."""
     return None if callable(operand) or isinstance(operand, str) else operand
 
 
 def _theirs(function: Any, operands: tuple[Any, ...], name: str, value: Any) -> Any:
-    """NumPy's ifft2, irfft2 and hfft ignore ``out``."""
+    """Call NumPy without ``out``, which its ifft2, irfft2 and hfft ignore."""
     given = deepcopy(operands)
     return [function(*given, **({} if name == "out" else {name: value})), *map(_shown, given)]
 
 
 def test_without_optional_arguments(bg: Any) -> None:
-    """NumPy's functions of arrays on the GPU."""
+    """NumPy's functions on GPU arrays give NumPy's results."""
     differ = []
     for function in _functions(bg):
         operands = operands_of(function)
@@ -116,7 +116,7 @@ def test_lists(bg: Any) -> None:
         try:
             theirs = _quietly(function, *deepcopy(operands))
         except (TypeError, AttributeError, ValueError):
-            continue  # it takes no lists
+            continue  # NumPy takes no lists here
         try:
             ours = _quietly(_of_package(bg, function), *operands)
         except (TypeError, AttributeError, ValueError) as error:
@@ -161,13 +161,13 @@ def test_each_argument_does_what_it_does_in_numpy_or_is_refused(bg: Any) -> None
                     try:
                         theirs = _theirs(function, operands, name, value)
                     except Exception:
-                        continue  # it means nothing here
+                        continue  # NumPy refuses the value
                     try:
                         ours = _ours(bg, function, operands, name, value)
                     except (TypeError, ValueError, bg.BackendError):
                         continue
                 compared += 1
-                if name == "overwrite_input":  # what is left in the operand is not said
+                if name == "overwrite_input":  # the operand's contents are unspecified
                     ours, theirs = ours[:1], theirs[:1]
                 if not _alike_but_for_signs(function, ours, theirs):
                     ignored.append(f"np.{function.__name__}({name}={value!r})")

@@ -20,7 +20,7 @@ Call = Callable[..., Any]
 
 
 def check(bg: Any, call: Call, *data: Any, dtype: bool = True, rtol: float = 2e-6) -> None:
-    """The same results, or tuples of them, from arrays on the GPU as from NumPy's."""
+    """Assert that a call gives the same results, or tuples, for GPU arrays and NumPy arrays."""
     found = call(*(bg.asarray(x) for x in data))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -54,7 +54,7 @@ def test_modes_of_pad(bg: Any, mode: str, options: dict[str, Any]) -> None:
 
 
 def test_ramps_of_integers_are_exact(bg: Any) -> None:
-    """NumPy computes them in float64, where an integer may become the one below."""
+    """NumPy computes ramps in float64, where rounding may give the integer below."""
     for end in (0, -40, 33):
         for count in (1, 7, 14, 49):
             found = np.pad(bg.asarray(WHOLE[0]), count, "linear_ramp", end_values=end).tolist()
@@ -114,7 +114,7 @@ def test_gradients_of_pad(bg: Any) -> None:
     weights = sample("float32", (8, 9), 1)
     for mode, options in MODES:
         if mode in ("median", "maximum", "minimum"):
-            continue  # not of every element
+            continue  # these depend on few elements
 
         def loss(x: Any, m: str = mode, o: Any = options) -> Any:
             return (np.pad(x, ((2, 3), (4, 1)), m, **o) * bg.asarray(weights)).sum()
@@ -170,7 +170,7 @@ def test_bits(bg: Any) -> None:
 def test_divisors_and_multiples(bg: Any, dtype: str) -> None:
     limits = np.iinfo(dtype)
     a, b = sample(dtype, (5, 7)), sample(dtype, 7, 1)
-    # Neighbours in Fibonacci's sequence take the most steps.
+    # Neighbouring Fibonacci numbers need the most steps.
     before, last = 1, 1
     while before + last <= limits.max:
         before, last = last, before + last

@@ -1,4 +1,4 @@
-"""NumPy's functions that are not in the Array API standard, on GPU arrays."""
+"""NumPy's functions beyond the Array API standard, on GPU arrays."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Call = Callable[..., Any]
 
 
 def check(bg: Any, call: Call, *data: Any, rtol: float = 2e-6) -> None:
-    """The same results, or tuples of them, from arrays on the GPU as from NumPy's."""
+    """Assert that a call gives the same results, or tuples, for GPU arrays and NumPy arrays."""
     found = call(*(bg.asarray(x) for x in data))
     with np.errstate(all="ignore"):
         expected = call(*data)
@@ -56,7 +56,7 @@ def test_functions_of_each_element(bg: Any, name: str) -> None:
     own = SPECIAL
     if name == "spacing":
         own = SPECIAL[np.abs(SPECIAL) > 1e-10]
-    elif name == "frexp":  # C leaves the exponent of what is not finite open; musl stores none
+    elif name == "frexp":  # C leaves this exponent unspecified; musl stores none
         own = SPECIAL[np.isfinite(SPECIAL)]
         mantissa, exponent = np.frexp(bg.asarray(SPECIAL[-3:]))
         assert_same(mantissa, SPECIAL[-3:])
@@ -289,7 +289,7 @@ def test_different_elements(bg: Any) -> None:
             check(bg, lambda x, o=options: np.unique(x, **o), data)
     check(bg, lambda i: np.isin(i, np.array([1, 5, 7], np.int32)), I)
     check(bg, lambda i: np.isin(i, [1, 5], invert=True), I)
-    bg.set_fallback("warn")  # which forgets what it has told
+    bg.set_fallback("warn")  # also resets the warnings already given
     with pytest.warns(bg.HostFallbackWarning, match="unique"):
         check(bg, lambda i: np.unique(i % 2, axis=0), I)
 
@@ -309,7 +309,7 @@ def test_quantiles(bg: Any) -> None:
     for method in ("lower", "higher", "midpoint", "nearest"):
         check(bg, lambda x, m=method: np.nanquantile(x, [0, 0.37, 1], axis=1, method=m), gaps)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # NumPy's, of lines of NaN
+        warnings.simplefilter("ignore", RuntimeWarning)  # NumPy warns about rows of NaN
         check(bg, lambda x: np.nanmedian(x, axis=1), GAPS, rtol=1e-5)
     check(bg, lambda x: np.nanmedian(x, axis=1), I)
     out = bg.zeros((3, 5))

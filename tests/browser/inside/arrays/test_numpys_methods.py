@@ -20,7 +20,7 @@ V = np.int32([5, 3, 9, 3])
 
 
 def reads(bg: Any, work: Callable[[], Any]) -> int:
-    """How many reads of the GPU some work takes."""
+    """Return the number of GPU reads during some work."""
     recorder = bg.default_device().recorder
     before = recorder.counters["readbacks"]
     work()
@@ -250,7 +250,7 @@ def test_an_array_can_be_locked(bg: Any) -> None:
 def test_views_of_records_are_copies_on_the_host(bg: Any) -> None:
     x = np.int32([[1, 2], [3, 4]])
     pair = [("a", "i4"), ("b", "i4")]
-    bg.set_fallback("warn")  # which forgets what it has told
+    bg.set_fallback("warn")  # also resets the warnings already given
     with pytest.warns(bg.HostFallbackWarning, match=r"Array\.view"):
         found = bg.asarray(x).view(pair)
     assert found.tolist() == x.view(pair).tolist()

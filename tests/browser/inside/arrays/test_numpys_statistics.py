@@ -1,4 +1,4 @@
-"""NumPy's statistics on GPU arrays: without NaN, by order, by bins; and ``…_like`` functions."""
+"""NumPy's statistics on GPU arrays: ignoring NaN, by order, by bins; and ``…_like`` functions."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def check(bg: Any, call: Callable[[Any], Any], data: np.ndarray, rtol: float = 1
 @pytest.mark.filterwarnings("ignore:.*(All-NaN|Mean of empty|Degrees of freedom)")
 def test_without_nan(bg: Any) -> None:
     functions = (np.nansum, np.nanprod, np.nanmax, np.nanmin, np.nanmean, np.nanvar, np.nanstd)
-    for i, function in enumerate(functions):  # the axes take turns: each is kernels of its own
+    for i, function in enumerate(functions):  # axes alternate, as each needs its own kernels
         for axis in (None, i % 2):
             check(bg, lambda a, f=function, n=axis: f(a, axis=n), GAPS, 1e-4)
     for function in (np.nanmax, np.nanvar):
@@ -47,7 +47,7 @@ def test_by_order(bg: Any) -> None:
     ):  # fmt: skip
         check(bg, call, X)
     check(bg, lambda a: np.median(a, axis=0), GAPS)
-    assert float(np.median(bg.asarray([np.inf, np.inf, 1]))) == np.inf  # where NumPy says NaN
+    assert float(np.median(bg.asarray([np.inf, np.inf, 1]))) == np.inf  # NumPy gives NaN
     assert_same(np.partition(bg.asarray(X), 3), np.sort(X))
     assert_same(np.argpartition(bg.asarray(X), 3, axis=0), by_default(np.argsort(X, axis=0)))
     a = bg.asarray(X)
@@ -114,7 +114,7 @@ def test_unpickled_arrays_are_uploaded_when_needed(bg: Any) -> None:
 
 
 class Another:
-    """An array of another library, which knows what to do with ours."""
+    """An array of another library that handles GPU arrays itself."""
 
     shape = (5, 7)
     __array_ufunc__ = __array_function__ = lambda *_, **__: "by another"

@@ -19,7 +19,7 @@ def whole(dtype: str = "float32") -> np.ndarray:
 
 
 def allocated(bg: Any, work: Any) -> int:
-    """Bytes of the largest buffer that some work takes."""
+    """Return the bytes of the largest buffer that some work allocates."""
     memory, sizes = bg.ones(1).device.memory, [0]
     usual = memory.get_buffer
 
@@ -34,7 +34,7 @@ def allocated(bg: Any, work: Any) -> int:
 
 
 class Kernels:
-    """What kernels some work takes, and the bytes of the largest buffer that it takes."""
+    """Records the kernels of some work, and the bytes of the largest buffer it allocates."""
 
     def __init__(self, bg: Any) -> None:
         self.device = bg.ones(1).device
@@ -76,7 +76,7 @@ def test_parts_take_one_kernel_and_no_new_array(bg: Any, dtype: str) -> None:
         assert kernels.labels == ["fused: assign"] * (2 if n else 1), key
         x[key] = part
         x[n * 9 : n * 11] = n
-    array[10:20] = bg.asarray(x[0, :1])  # repeated
+    array[10:20] = bg.asarray(x[0, :1])  # broadcast
     x[10:20] = x[0, :1]
     assert_same(array, x, dtype)
 
@@ -91,15 +91,15 @@ def test_what_is_computed_is_written_by_its_own_kernel(bg: Any) -> None:
             array[inner] += 0.5 * other[inner]
             array[5] *= 2
 
-        assert allocated(bg, step) <= 4 * array[5].size  # its value's own
+        assert allocated(bg, step) <= 4 * array[5].size  # only the value's own
     assert kernels.labels == ["fused: multiply add assign", "fused: multiply assign"]
     x[inner] += 0.5 * y[inner]
     x[5] *= 2
     assert_same(array, x)
-    with Kernels(bg) as kernels:  # what is read lies elsewhere in the array, which is made again
+    with Kernels(bg) as kernels:  # the array is read at other elements, so it is copied
         array[inner] += array[2:, 2:-1, 3:-2]
     assert kernels.labels == ["fused: add assign"]
-    with Kernels(bg) as kernels:  # or, of a small part, all is computed before
+    with Kernels(bg) as kernels:  # for a small part, the value is computed first
         array[3] += array[4]
     assert kernels.labels == ["fused: add", "fused: assign"]
     x[inner] += x[2:, 2:-1, 3:-2]
@@ -116,13 +116,13 @@ def test_what_is_computed_is_written_by_its_own_kernel(bg: Any) -> None:
     with Kernels(bg) as kernels:
         array[7:9] = array[7:9]
     assert kernels.labels == []
-    view = bg.asarray(whole()).T  # which lies in no order of its own
+    view = bg.asarray(whole()).T  # neither row-major nor packed
     view[0] = 5.0
     assert_same(view[:2], np.stack([np.full(SHAPE[:0:-1][1:] + SHAPE[:1], 5.0), whole().T[1]]))
 
 
 def test_what_still_reads_the_old_memory_costs_no_kernel(bg: Any) -> None:
-    """A step of a simulation, whose intermediate value has a name and waits to be computed."""
+    """A simulation step with a named intermediate value that is still pending."""
     x = whole()
     array = bg.asarray(x)
     with Kernels(bg) as kernels:
@@ -135,7 +135,7 @@ def test_what_still_reads_the_old_memory_costs_no_kernel(bg: Any) -> None:
     assert kernels.labels == ["fused: add multiply add assign"] * 3
     assert_same(around, before)
     assert_same(array, x)
-    view, viewed = array[2:], x[2:]  # which has a name, and is written with the array
+    view, viewed = array[2:], x[2:]  # a named view, which changes with the array
     waits, sums = array[:-2] + view, x[:-2] + viewed
     array[1:-1] += 0.25 * waits
     x[1:-1] += np.float32(0.25) * sums
@@ -181,7 +181,7 @@ def test_arrays_are_made_anew_around_what_reads_them(
             expected[part] = new(before, np.flip(before), column)
             assert_same(array, expected, f"{dtype} {shape}")
             assert_same(kept, expected[other], f"{dtype} {shape}")  # a view
-            with Kernels(bg) as kernels:  # what reads nothing of it
+            with Kernels(bg) as kernels:  # the value does not read the array
                 nothing = bg.zeros_like(kept)
                 array[part] = beside | nothing if dtype == "bool" else beside + nothing
             assert len(kernels.labels) == 1, (dtype, shape, kernels.labels)
@@ -194,7 +194,7 @@ def test_arrays_are_made_anew_around_what_reads_them(
         before = theirs[2][other].copy()
         theirs[2][part] = new(before, np.flip(before), theirs[2][part][..., :1].copy())
         assert_same(base, theirs)
-    for rows in (80, 79):  # what lies below each other is read side by side
+    for rows in (80, 79):  # elements in one column are read by adjacent threads
         x = rng.integers(0, 2, (rows, rows)).astype(dtype)
         array = bg.asarray(x)
         array[1:-1, 2:] = new(array.T[2:, :-2], array[:-2, 2:], array[1:-1, :1])
@@ -216,7 +216,7 @@ def test_assigned_values_are_kept(bg: Any) -> None:
     x[2], x[0], x[1] = x[0] + 1, (x[0] + 1) * 3, 0
     assert_same(array, x)
     large = bg.asarray(x[:-9]) + 1.0
-    array[9:] = large  # of half of it and more: the value lies in the array now
+    array[9:] = large  # at least half of the array: the value now shares its memory
     array[20] = 7.0
     array[30:] = 8.0
     assert_same(large, x[:-9] + 1)
@@ -225,7 +225,7 @@ def test_assigned_values_are_kept(bg: Any) -> None:
     assert_same(array, x)
     more = array[3] + 1.0
     doubled = more * 2.0
-    array[3] = more  # what else is recorded to read the array is computed before
+    array[3] = more  # pending operations on the array are computed first
     array[4] = more + doubled
     assert_same(doubled, (x[3] + 1) * 2)
     x[3] += 1
@@ -238,7 +238,7 @@ def test_places_that_arrays_say(bg: Any, dtype: str) -> None:
     rng = np.random.default_rng(3)
     x = rng.integers(0, 2, 4000).astype(dtype)
     array = bg.asarray(x)
-    for count in (1, 6, 249, 250, 251, 4000):  # a sixteenth, and all, of which some are twice
+    for count in (1, 6, 249, 250, 251, 4000):  # from a sixteenth to all, with duplicates
         at = rng.integers(-4000, 4000, count).astype(np.int32)
         at[: count // 3] = at[count // 3 : 2 * (count // 3)]
         given = (np.arange(count) % 7).astype(dtype)
@@ -328,9 +328,9 @@ def test_views_see_writes_at_no_cost(bg: Any) -> None:
     one = small * 3.0
     whole_one[5] = one
     del whole_one
-    assert memory.in_use - before_it < x.nbytes // 8  # what was assigned does not keep it
+    assert memory.in_use - before_it < x.nbytes // 8  # array does not keep it alive
     last, before = array[0].copy(), array[0].copy()
-    for n in range(1, 9):  # what has been assigned is still needed twice
+    for n in range(1, 9):  # each assigned value is needed twice more
         last, before = last * 0.5 + before, last
         with Kernels(bg):
             assert allocated(bg, lambda n=n, last=last: array.__setitem__(n, last)) < x.nbytes // 8
@@ -343,14 +343,14 @@ def test_saved_values_move_out_of_the_way(bg: Any) -> None:
     x = whole()
     array, w = bg.asarray(x), bg.ones(SHAPE[1:]).requires_grad_()
     row = array[3]
-    saved = (w * row).sum()  # whose gradient needs the row as it is now
+    saved = (w * row).sum()  # its gradient needs the row's current values
     assert 0 < allocated(bg, lambda: array.__setitem__(3, 1.0)) < x.nbytes // 8
     saved.backward()
     assert_same(w.grad, x[3])
     x[3] = 1
     assert_same(array, x)
     assert_same(row, x[3])
-    more = (w * array).sum()  # all of it
+    more = (w * array).sum()  # reads the whole array
     row += 1.0
     w.grad = None
     more.backward()
@@ -373,8 +373,8 @@ def test_recorded_operations_keep_the_values_they_read(bg: Any) -> None:
     assert_same(moved, changed.T)
     assert_same(pending, x * 2)
     del view, same, moved, pending
-    later = array.sum(axis=0) + array[0]  # recorded before, and reads what was
-    array[2] = array[1] + array[3]  # what is assigned reads the array itself
+    later = array.sum(axis=0) + array[0]  # recorded earlier: reads the old values
+    array[2] = array[1] + array[3]  # the assigned value reads the array itself
     array[3], array[4] = array[4] + 0.0, array[3] + 0.0
     assert_same(later, changed.sum(axis=0) + changed[0])
     changed[2] = changed[1] + changed[3]
@@ -425,6 +425,6 @@ def test_a_raw_kernel_writes_where_its_array_lies(bg: Any) -> None:
     add(2**12, array)
     assert_same(view, np.full(5, 2.0, np.float32))
     assert_same(array, x + 2)
-    add(1, array[64:128])  # a part
+    add(1, array[64:128])  # only a part
     x[64:128] += 1
     assert_same(array, x + 2)

@@ -22,7 +22,7 @@ WHOLE = np.int32([[3, -1, 2], [5, 4, -2], [1, 0, -3]])
 HEADS = np.stack([X, -X, X.T, -X.T])[None]
 VECTOR = np.float32([3.0, 1.0, 2.0])
 SORTED = np.float32([1.0, 2.0, 3.0])
-ROW = np.float32([[[1.0, 5.0, -2.0, 4.0, 3.0, 0.5]] * 2])  # [1, 2, 6]
+ROW = np.float32([[[1.0, 5.0, -2.0, 4.0, 3.0, 0.5]] * 2])  # shape [1, 2, 6]
 PICTURE = np.arange(72, dtype=np.float32).reshape(1, 2, 6, 6) % 7
 SOLID = np.arange(432, dtype=np.float32).reshape(1, 2, 6, 6, 6) % 11
 LABELS = np.int32([0, 2, 1])
@@ -31,19 +31,19 @@ HALVES = {"dtype": "float16"}
 #: Log-probabilities of three steps, and labels with one alignment.
 _ALIGNED = (np.log(POSITIVE / POSITIVE.sum(1, keepdims=True))[[1, 0, 2], None],
             np.int32([[1, 1]]), [3], [2])  # fmt: skip
-#: No device: what says so has looked at the argument.
+#: An invalid device: the error shows that the argument is checked.
 NOWHERE = {"device": "no device"}
 
 
 class Case(NamedTuple):
-    """The operands of a function, and a value of each optional argument that is not its default."""
+    """The operands of a function, and a non-default value of each optional argument."""
 
     operands: tuple[Any, ...]
     values: dict[str, Any]
 
 
 class With(NamedTuple):
-    """A value that makes a difference beside other arguments, or with other operands."""
+    """A value that has an effect only with other arguments or operands."""
 
     value: Any
     others: Mapping[str, Any] = MappingProxyType({})
@@ -344,15 +344,15 @@ CASES: dict[str, Case] = {
     "Generator.uniform": Case((), {"low": -2.0, "high": 2.0, "size": 3}),
 }  # fmt: skip
 
-#: Sorts are stable in any case, an order that may be any is random, and out gets what is returned.
+#: Sorts are always stable, unordered results are random, and out holds the returned result.
 WITHOUT_EFFECT = {
     ("argsort", "stable"),
     ("sort", "stable"),
     ("Generator.choice", "shuffle"),
-    ("array", "subok"),  # there are no subclasses
+    ("array", "subok"),  # Array has no subclasses
     ("Generator.permuted", "out"),
 }
-#: Refused as operands are no arrays; values that begin with "no " are refused, too.
+#: Refused because operands are not arrays. Values that begin with "no " are refused as well.
 REFUSED = {
     ("Generator.choice", "axis"),
     ("array", "ndmax"),
@@ -361,7 +361,7 @@ REFUSED = {
     ("nn.embedding_bag", "sparse"),
     ("nn.instance_norm", "use_input_stats"),
 }
-#: Functions that need a page, a file or a device of their own, and the tests of their arguments.
+#: Functions that need their own page, file or device, and the tests of their arguments.
 ELSEWHERE = {
     **dict.fromkeys(("benchmark_workgroup_sizes", "benchmark_workgroup_sizes_async"),
                     "test_workgroup_sizes.py"),
@@ -384,7 +384,7 @@ EACH = [(function, name) for function, case in CASES.items() for name in case.va
 
 
 def _functions(bg: Any) -> Iterator[tuple[str, Callable[..., Any]]]:
-    """Each public function by the first name that it has."""
+    """Yield each public function, by its first name."""
     known: set[tuple[str, str]] = set()
     for before in ("", "cuda", "linalg", "fft", "random", "special", "nn", "image"):
         module = getattr(bg, before) if before else bg
@@ -437,12 +437,12 @@ def _on_gpu(bg: Any, value: Any) -> Any:
     return bg.asarray(value) if isinstance(value, np.ndarray) else value
 
 
-#: Functions that may give their operand's memory.
+#: Functions that may return their operand's memory.
 SHARING = {"array", "asanyarray", "asarray", "astype", "from_dlpack", "reshape"}
 
 
 def _seen(bg: Any, function: str, operands: tuple[Any, ...], more: dict[str, Any]) -> Any:
-    """All that can be seen of a call: its results, of which memory they are, or its error."""
+    """Return everything visible of a call: its results and their memory, or its error."""
     given = [_on_gpu(bg, value) for value in operands]
     try:
         found = _function(bg, function)(*given, **{k: _on_gpu(bg, v) for k, v in more.items()})
@@ -488,7 +488,7 @@ def test_every_argument_has_a_case(bg: Any) -> None:
 
 
 def _is_of_numpy(bg: Any, function: Any) -> bool:
-    """Whether test_numpys_arguments has the arguments of a function, or NumPy itself has it."""
+    """Return whether test_numpys_arguments tests the function, or it is NumPy's own."""
     from browsergpu.compat.numpy import protocols
 
     theirs = {*map(protocols.public, protocols.FUNCTIONS)}

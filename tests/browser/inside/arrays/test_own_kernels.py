@@ -153,7 +153,7 @@ BROKEN = """
 
 
 def in_a_file(name: str, code: str, **names: Any) -> None:
-    """Runs code that a traceback tells by a name."""
+    """Run code whose tracebacks show the given file name."""
     exec(compile(code, name, "exec"), {"__name__": "__main__", **names})
 
 
@@ -171,9 +171,9 @@ def test_compilation_errors_name_the_recording_line(bg: Any) -> None:
     in_a_file("Cell 3", "\nraw(1, x)", raw=raw, x=x)
     in_a_file("Cell 4", "raw(1, x)", raw=raw, x=x)
     assert told(x) == "Cell 3, line 2"
-    in_a_file("Cell 5", "raw(1, x)", raw=raw, x=x)  # once more, as somebody tries again
+    in_a_file("Cell 5", "raw(1, x)", raw=raw, x=x)  # again, as a user retries
     assert told(x) == "Cell 5, line 1"
-    # An elementwise one is compiled when its values are wanted.
+    # An elementwise kernel is compiled when its values are needed.
     wrong = bg.ElementwiseKernel("T x", "T y", "y = x + unknown_there", "wrong_there")
     names = {"wrong": wrong, "x": x}
     in_a_file("Cell 6", "y = wrong(x)", **names)

@@ -25,7 +25,7 @@ pytestmark = pytest.mark.firefox
 
 @exclusive
 def by_halves(prepare: Any, bg: Any, shape: tuple[int, ...], *operands: np.ndarray) -> np.ndarray:
-    """What a function of a build, its operands and its result makes: float16 of a shape."""
+    """Run a kernel that ``prepare`` builds, and return its float16 result of the given shape."""
     made = bg.full(shape, float("nan"), dtype="float16")
     arrays = [bg.asarray(x) for x in operands]
     launch(made.device, "test", of_operands(prepare), [inputs.memory(x) for x in (*arrays, made)])
@@ -33,14 +33,14 @@ def by_halves(prepare: Any, bg: Any, shape: tuple[int, ...], *operands: np.ndarr
 
 
 def near(got: np.ndarray, a: np.ndarray, b: np.ndarray) -> None:
-    """The result is the product of matrices: float32 sums of k terms, then rounded to float16."""
+    """Assert a matrix product in float32 sums of k terms, rounded to float16."""
     wide = [x.astype(np.float64) for x in (a, b)]
     sizes = np.abs(wide[0]) @ np.abs(wide[1])
     bound = 2.0**-11 * np.abs(wide[0] @ wide[1]) + a.shape[-1] * 2.0**-23 * sizes + 2.0**-24
     assert (np.abs(got - wide[0] @ wide[1]) <= bound).all()
 
 
-#: Products, rows, columns, steps, and whether each has an A and a B of its own.
+#: Products, rows, columns, inner size, and whether each product has its own A and B.
 BATCHES = [
     (3, 70, 72, 40, True, True), (2, 33, 50, 36, False, True), (4, 10, 8, 16, True, False),
     (3, 1, 24, 40, True, True), (2, 5, 7, 3, True, True), (5, 130, 136, 24, False, True),
@@ -53,7 +53,7 @@ def test_batches_and_transposed_operands(
     bg: Any, backend: Any, count: int, m: int, n: int, k: int, many_a: bool, many_b: bool,
     flip_a: bool, flip_b: bool,
 ) -> None:  # fmt: skip
-    m, k = m + (flip_a and m % 2), k + (flip_b and k % 2)  # what is turned has even columns
+    m, k = m + (flip_a and m % 2), k + (flip_b and k % 2)  # kernels need even columns
     a = random_array(1, count if many_a else 1, m, k, dtype=np.float16)
     b = random_array(2, count if many_b else 1, k, n, dtype=np.float16)
     plan = gemm_f16.plan_gemm_f16(m, n, k, 1.0, 0.0, count, many_a, many_b, flip_a, flip_b)
@@ -134,7 +134,7 @@ def test_convolutions_as_products(
 
 
 def test_what_is_chosen_has_the_same_result(bg: Any) -> None:
-    """Large enough for subgroup matrices, where there are any; with a bias, of both types."""
+    """Large enough for subgroup matrices, if the device has them; with a bias of both dtypes."""
     x = random_array(6, 2, 64, 28, 28, dtype=np.float16)
     w = random_array(7, 64, 64, 3, 3, dtype=np.float16)
     bias = random_array(8, 64, dtype=np.float16)

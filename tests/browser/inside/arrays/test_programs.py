@@ -1,9 +1,10 @@
-"""Random programs of 5 to 50 operations against NumPy: computed as they come, and step by step;
-small arrays are assigned where they lie as large ones are, and as small ones are. Elements are read
-on the GPU, and from copies of the memory on the host.
+"""Random programs of 5 to 50 operations against NumPy, evaluated lazily and step by step.
 
-80 programs, half of them of assignments; tests/run.py runs 10,000 outside a browser, too. More:
-BROWSERGPU_FUZZ_PROGRAMS=10000 before the test command.
+Assignments to small arrays use both methods, that of large arrays and that of small ones. Elements
+are read on the GPU, and from copies of the memory on the host.
+
+The tests run 80 programs, half of them with assignments. tests/run.py also runs 10,000 outside a
+browser. Set BROWSERGPU_FUZZ_PROGRAMS=10000 to run more.
 """
 
 from __future__ import annotations
@@ -18,10 +19,10 @@ from hypothesis import strategies as st
 pytestmark = [pytest.mark.native, pytest.mark.random_programs, pytest.mark.firefox]
 
 PROGRAMS = int(os.environ.get("BROWSERGPU_FUZZ_PROGRAMS", "40"))
-A_TEST = 20  # so that tests report often enough
+A_TEST = 20  # so that tests report progress
 
 
-#: Where values, views of them, and what is still to be computed from both meet assignments.
+#: Steps that combine assignments with values, views and pending operations on both.
 ASSIGNING = ("number", "part", "overwritten", "assign", "in place", "moved", "forgotten", "add")
 
 
@@ -41,7 +42,7 @@ def test_random_programs(bg: Any, batch: int, named: tuple[str, ...]) -> None:
         for eager, least in ((False, 0 if named else assignment.LEAST), (True, 0)):
             with pytest.MonkeyPatch.context() as patch:
                 patch.setattr(assignment, "LEAST", least)
-                if eager:  # elements are read from copies of the memory on the host
+                if eager:  # read elements from copies of the memory on the host
                     patch.setattr(ElementReads, "is_copy_due", lambda self: True)
                 Machine(bg, eager=eager, named=named).run(own)
 

@@ -143,11 +143,11 @@ def test_methods_of_numpys_arrays(bg: Any) -> None:
 
 
 def test_numpys_arrays_take_what_the_gpu_has_computed(bg: Any) -> None:
-    """In place, with a warning: they stay NumPy's."""
+    """Updates in place work with a warning, and the arrays stay NumPy's."""
     own = X.copy()
     row = own[1]
     row_before = row
-    bg.set_fallback("warn")  # which forgets what it has told
+    bg.set_fallback("warn")  # also resets the warnings already given
     with pytest.warns(bg.HostFallbackWarning, match=r"np\.add"):
         row += bg.asarray(X[0])
     assert row is row_before

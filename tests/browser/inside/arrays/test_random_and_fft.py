@@ -50,7 +50,7 @@ def test_choices_by_probabilities(bg: Any) -> None:
     shares = [0.0, 0.5, 0.125, 0.0, 0.375, 0.0]
     rng = bg.random.default_rng(11)
     counts = np.bincount(rng.choice(6, 8000, p=shares).numpy(), minlength=6) / 8000
-    # Five standard errors of the most frequent; the seed is fixed.
+    # Five standard errors of the most frequent number; the seed is fixed.
     np.testing.assert_allclose(counts, shares, atol=5 * 0.5 / np.sqrt(8000))
     firsts = np.zeros(6)
     for _ in range(400):

@@ -1,4 +1,4 @@
-"""Recovery of a lost GPU: the advice in the error works."""
+"""Recovery of a lost GPU by following the advice in the error."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ X = sample("float32", (3, 4))
 
 @pytest.fixture
 def alone(bg: Any, backend: Any) -> Iterator[Any]:
-    """A device that was opened for arrays, and that only this test has."""
+    """A device for arrays that only this test uses."""
     from browsergpu.gpu.platform import block_on
 
     yield bg.use(block_on(bg.Device.request(warm_up=False), "test"))
@@ -25,11 +25,11 @@ def alone(bg: Any, backend: Any) -> Iterator[Any]:
 
 
 def advice(bg: Any, device: Any, use: Any) -> str:
-    """What the error says after a device was lost."""
+    """Return the error message after a device was lost."""
     destroy(device)
 
     def use_often() -> None:
-        for _ in range(3):  # an engine may learn of it by the first call that waits
+        for _ in range(3):  # an engine may notice the loss only at the first call that waits
             use()
 
     with pytest.raises(bg.errors.DeviceLost) as caught:

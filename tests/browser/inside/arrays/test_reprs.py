@@ -1,4 +1,4 @@
-"""Reprs of objects: facts without an address, and without waiting for the GPU."""
+"""Reprs show facts without an address, and do not wait for the GPU."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ import pytest
 pytestmark = [pytest.mark.native, pytest.mark.firefox]
 
 ADDRESS = re.compile(r"0x[0-9a-f]{6}")
-#: How deep public attributes are followed.
+#: The depth to which public attributes are followed.
 DEPTH = 3
 
 
 def held_by_users(bg: Any, backend: Any) -> Iterator[tuple[str, Any]]:
-    """Objects of each public class that is made in a program."""
+    """Yield objects of each public class that programs create."""
     from browsergpu import nn, optim
 
     x = bg.ones((4, 3))
@@ -46,7 +46,7 @@ def held_by_users(bg: Any, backend: Any) -> Iterator[tuple[str, Any]]:
 
 
 def reached(name: str, value: Any, depth: int, known: set[int]) -> Iterator[tuple[str, Any]]:
-    """An object and what its public attributes lead to, of the package's classes."""
+    """Yield an object, and the package's objects that its public attributes lead to."""
     if id(value) in known or not type(value).__module__.startswith("browsergpu"):
         return
     known.add(id(value))
@@ -54,7 +54,7 @@ def reached(name: str, value: Any, depth: int, known: set[int]) -> Iterator[tupl
     if not depth:
         return
     for own in dir(value):
-        # Arrays' attributes are arrays, which are made again without end.
+        # Attributes of arrays are new arrays, without end.
         if own.startswith("_") or own in ("T", "mT", "real", "imag", "grad"):
             continue
         try:
@@ -67,7 +67,7 @@ def reached(name: str, value: Any, depth: int, known: set[int]) -> Iterator[tupl
 
 def test_no_object_shows_an_address(bg: Any, backend: Any) -> None:
     known: set[int] = set()
-    kept = list(held_by_users(bg, backend))  # no id is given twice
+    kept = list(held_by_users(bg, backend))  # keep them, so that ids stay unique
     found = [pair for name, value in kept for pair in reached(name, value, DEPTH, known)]
     assert len(found) > 40
     for name, value in found:

@@ -15,7 +15,7 @@ pytestmark = [pytest.mark.native, pytest.mark.firefox]
 
 _WIDE = np.linspace(-12, 12, 1201)
 _ABOVE = np.concatenate([np.linspace(1e-3, 34, 801), np.linspace(-8.7, -0.013, 397)])
-#: Where each function is looked at, and how far it may be off: as a share and, near zeros, in size.
+#: Arguments of each function, and its relative and absolute tolerance (the latter near zeros).
 ONE: dict[str, tuple[np.ndarray, float, float]] = {
     "erf": (_WIDE, 3e-7, 0), "erfc": (np.linspace(-5, 9, 801), 6e-7, 0),
     "erfcx": (np.linspace(-5, 50, 801), 8e-7, 0),
@@ -68,7 +68,7 @@ def test_polygamma(bg: Any, scipy_special: Any, n: int) -> None:
     expected = scipy_special.polygamma(n, x.astype(float))
     expected = np.where(np.abs(expected) > 2e-38, expected, 0)  # WebGPU flushes subnormal numbers
     np.testing.assert_allclose(found, expected, rtol=2e-6 + 2e-7 * n, atol=3e-6 * (n == 0))
-    # ψ(1 - x) - ψ(x) = π / tan(π x), whose derivatives are known
+    # ψ(1 - x) - ψ(x) = π / tan(π x), with known derivatives
     below = np.float32(-np.arange(1, 30) / 7 - 0.03)
     found = bg.special.polygamma(1, bg.asarray(below)).numpy()
     turned = np.pi * below.astype(float)
@@ -99,13 +99,13 @@ def test_functions_of_two_numbers(bg: Any, scipy_special: Any, name: str) -> Non
 
 @pytest.mark.parametrize("name", ["beta", "betaln"])
 def test_beta_functions_of_numbers_below_zero(bg: Any, scipy_special: Any, name: str) -> None:
-    """Where one of the gamma functions has a pole the result may be finite."""
+    """The result may be finite where one of the gamma functions has a pole."""
     some = np.float32([-3, -2, -1, 0, -2.5, -1.5, -0.5, 0.5, 1, 2, 3, 5, 40, -40.5, 1.25])
     x, y = np.meshgrid(some, some)
     found = getattr(bg.special, name)(bg.asarray(x), bg.asarray(y)).numpy()
     expected = getattr(scipy_special, name)(x.astype(float), y.astype(float))
     expected[np.abs(expected) > 3.4e38] = np.inf
-    if name == "betaln":  # SciPy says inf of the logarithm of 0, where a + b is a pole alone
+    if name == "betaln":  # SciPy gives inf for log(0) where only a + b is a pole
         is_zero = (x + y <= 0) & (np.floor(x + y) == x + y) & (np.floor(x) != x)
         expected[is_zero] = -np.inf
     np.testing.assert_allclose(found, expected, rtol=1e-4, atol=2e-5)
@@ -126,7 +126,7 @@ def test_special_values(bg: Any, scipy_special: Any) -> None:
     x = np.float32([0, np.inf, -np.inf, np.nan, 1, -1, -2])
     for name in ONE:
         if name in ("j0", "j1", "y0", "y1", "i0", "i1", "expm1", "log1p", "exp2", "exp10"):
-            x = x[[0, 3, 4]]  # no infinities
+            x = x[[0, 3, 4]]  # skip infinities
         found = getattr(bg.special, name)(bg.asarray(x)).numpy()
         with np.errstate(all="ignore"):
             expected = getattr(scipy_special, name)(x.astype(float))

@@ -1,6 +1,6 @@
 """Statistics of infinities, NaN, constants and the limits of dtypes, against NumPy.
 
-Each test covers a function, and each of its checks an array of special values.
+Each test covers one function, and checks it with several arrays of special values.
 """
 
 from __future__ import annotations
@@ -41,15 +41,17 @@ METHODS = (
 
 @pytest.fixture(autouse=True)
 def quiet() -> Iterator[None]:
-    """NumPy warns of what these values come to."""
+    """NumPy warns about these values."""
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)
         yield
 
 
 def check(bg: Any, call: Callable[[Any], Any], data: Any, name: str, *, rtol: float = 1e-5) -> None:
-    """NumPy's function on an array of the GPU gives what it gives on NumPy's: shape, kind of dtype,
-    values and NaN; or raises the same kind of error."""
+    """Assert that NumPy's function gives the same result for a GPU array and a NumPy array.
+
+    Shape, kind of dtype, values and NaN are compared, or the class of the error.
+    """
     own = np.asarray(data, np.float32) if isinstance(data, list) else data
     try:
         expected = call(own)
@@ -75,7 +77,7 @@ def of_all(bg: Any, call: Callable[[Any], Any], **options: Any) -> None:
 
 @pytest.mark.parametrize("method", METHODS)
 def test_quantiles_by_each_method(bg: Any, method: str) -> None:
-    # Places between elements, and, of four and five elements, elements.
+    # Positions between elements and, for four and five elements, at elements.
     q = [0, 0.1, 0.25, 1 / 3, 0.5, 0.6, 0.75, 0.9, 1]
     for function in (np.quantile, np.nanquantile):
         of_all(bg, lambda x, f=function: f(x, q, method=method))
@@ -89,7 +91,7 @@ def test_quantiles_by_each_method(bg: Any, method: str) -> None:
 
 
 def test_quantiles_by_whole_shares(bg: Any) -> None:
-    """0 and 1 as integers are the extremes themselves; as floats NumPy interpolates."""
+    """The integers 0 and 1 give the extremes; for floats, NumPy interpolates."""
     for function in (np.quantile, np.nanquantile):
         for q in (0, 1, 0.0, 1.0, np.float32(0.5), np.array([0, 1])):
             of_all(bg, lambda x, f=function, q=q: f(x, q))
@@ -103,7 +105,7 @@ def test_quantiles_of_whole_numbers_stay_exact(bg: Any) -> None:
 
 
 def test_long_lines_without_nan(bg: Any) -> None:
-    """Of which the places are computed for the numbers that there are."""
+    """Positions are computed from the number of elements that are not NaN."""
     x = np.random.default_rng(2).standard_normal((2, 40_000)).astype(np.float32)
     x[0, :123] = NAN
     x[1, 5] = INF
@@ -171,7 +173,7 @@ def test_medians_of_nothing_are_nan(bg: Any) -> None:
 
 
 def test_slopes_beside_infinities(bg: Any) -> None:
-    """An inner slope is that of the neighbours, whatever stands between them."""
+    """An inner slope depends only on the two neighbours, not on the element between them."""
     for name, data in VALUES.items():
         if len(data) > 1:
             check(bg, np.gradient, data, name)
@@ -217,7 +219,7 @@ def test_histograms(bg: Any, name: str) -> None:
 
 @pytest.mark.parametrize("dtype", ["uint8", "int8", "int32", "uint32", "float16", "float32"])
 def test_edges_are_compared_as_numpy_does(bg: Any, dtype: str) -> None:
-    """An edge is float64 there: 0.7 is not float32's 0.7, and 2^24 + 0.5 not 2^24."""
+    """NumPy compares edges in float64: 0.7 is not float32's 0.7, and 2^24 + 0.5 is not 2^24."""
     rng = np.random.default_rng(4)
     if np.dtype(dtype).kind == "f":
         x = (rng.integers(0, 11, 300) / 10).astype(dtype)
@@ -243,7 +245,7 @@ def test_means_near_the_end_of_float16(bg: Any) -> None:
     x = np.full(100, 60_000, np.float16)
     for function in (np.mean, np.sum, np.median, np.nanmean, np.max):
         check(bg, function, x, function.__name__)
-    assert float(np.var(bg.asarray(x))) == 0  # NumPy's overflows, where float32 need not
+    assert float(np.var(bg.asarray(x))) == 0  # NumPy's result overflows; float32's need not
     x[3] = INF
     for function in (np.mean, np.median, np.nanmean, np.max, np.cumsum):
         check(bg, function, x, function.__name__)

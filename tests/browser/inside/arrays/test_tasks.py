@@ -14,7 +14,7 @@ pytestmark = pytest.mark.firefox
 
 @pytest.fixture
 def nothing_open(bg: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    """browsergpu as it is before its first array. Gives the devices that are opened since."""
+    """browsergpu before its first array. Yields the devices that are opened."""
     from browsergpu.arrays import context
     from browsergpu.device.device import open_devices
 
@@ -121,8 +121,10 @@ def test_tasks_that_open_a_lost_gpu_again_get_one_device(bg: Any, nothing_open: 
 
 
 async def overlapping(first: Any, second: Any, ask: Any) -> list[Any]:
-    """What two tasks see of a mode, each in a block of its own: one block begins and ends in the
-    middle of the other. The last item is what is seen afterwards."""
+    """Return the mode seen by two tasks, each with its own block, which overlap.
+
+    The last item is the mode seen afterwards.
+    """
     seen: list[Any] = []
 
     async def outer() -> None:
@@ -152,7 +154,7 @@ def test_no_grad_of_one_task_is_not_anothers(bg: Any) -> None:
         return bool((w * 2).requires_grad)
 
     found = run(overlapping(bg.no_grad, bg.no_grad, is_noted))
-    #       outer, inner, inner in its block, outer twice, inner twice, afterwards
+    # outer, inner, inner in its block, outer twice, inner twice, afterwards
     assert found == [False, True, False, False, True, False, True, True]
 
 
@@ -270,7 +272,7 @@ def test_blocks_of_generators_that_end_in_any_order(bg: Any) -> None:
 
 
 def test_a_gradient_is_of_the_task_that_takes_it(bg: Any) -> None:
-    """Within bg.grad a read of what depends on the arguments raises; not in another task."""
+    """Within bg.grad, reading a dependent value raises, but not in another task."""
     other = copy_context()
 
     def loss(x: Any) -> Any:
@@ -285,8 +287,7 @@ def test_a_gradient_is_of_the_task_that_takes_it(bg: Any) -> None:
 
 
 def test_numbers_that_are_drawn_again_are_of_one_task(bg: Any) -> None:
-    """While a checkpoint's function is computed again, another task draws on: new numbers, from
-    where the stream is."""
+    """While a checkpoint recomputes its function, another task draws new numbers."""
 
     def drawn(*, beside: bool) -> Any:
         generator = bg.random.default_rng(5)
@@ -319,8 +320,10 @@ def test_numbers_that_are_drawn_again_are_of_one_task(bg: Any) -> None:
 
 
 def captured_beside(bg: Any, work: Any, *, block: Any) -> tuple[Any, Any, Any]:
-    """Captures a block in one task, while another one works; gives the graph, and what they made.
-    The block awaits twice, and the other task works before, between and after."""
+    """Capture a block in one task while another task works. Return the graph and both results.
+
+    The block awaits twice. The other task works before, between and after.
+    """
 
     async def main() -> Any:
         steps = work()
@@ -400,7 +403,7 @@ def test_the_work_of_another_tasks_executor_is_not_captured(bg: Any) -> None:
 
 
 def test_tasks_that_read_each_others_values_beside_a_block(bg: Any) -> None:
-    """Whoever computes them: a value of the block is computed by its replays, another's by none."""
+    """Replays compute the block's own values and no other task's, whichever task computes first."""
     x, theirs = bg.ones(8), bg.full(8, 5.0)
     shared: dict[str, Any] = {}
 
@@ -474,7 +477,7 @@ def test_a_task_that_outlives_its_block_is_in_none(bg: Any) -> None:
     x = bg.ones(8)
 
     async def child() -> Any:
-        y = x * 2  # of the block, as it is created there
+        y = x * 2  # belongs to the block that created it
         await asyncio.sleep(0.02)
         z = (await y.numpy_async()).tolist()[0]
         with bg.capture() as other:

@@ -1,4 +1,4 @@
-"""Outside a page, code that reads recorded state holds the lock (harness/native.py checks it)."""
+"""Outside a page, code that reads recorded state holds the lock (harness/native.py asserts it)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.skipif(
 
 
 def as_of_the_package(code: str, **names: Any) -> Any:
-    """The value of an expression, as if a module of the package had it."""
+    """Evaluate an expression as if a module of the package contained it."""
     return eval(code, {"__name__": "browsergpu.forgetful", **names})
 
 
@@ -45,7 +45,7 @@ def test_a_function_that_forgets_to_take_the_turn_is_found(bg: Any, code: str) -
 
 
 def test_waits_in_an_event_loop_acquire_the_lock(bg: Any) -> None:
-    """A read within a running loop is done by a thread of its own."""
+    """A read within a running loop uses a thread of its own."""
 
     async def main() -> Any:
         x = bg.arange(4) * 2

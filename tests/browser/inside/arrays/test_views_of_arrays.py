@@ -17,7 +17,7 @@ pytestmark = pytest.mark.firefox
 
 SMALL, LARGE = (6, 4, 5), (60, 100, 60)
 
-#: What gives a view, by one expression for NumPy and for ours.
+#: Expressions that give a view, for NumPy and for browsergpu.
 VIEWS: dict[str, Callable[[Any, Any], Any]] = {
     "index": lambda xp, a: a[1],
     "slice": lambda xp, a: a[1:, ::2],
@@ -42,7 +42,7 @@ VIEWS: dict[str, Callable[[Any, Any], Any]] = {
     "view": lambda xp, a: a.view(),
     "view as the same dtype": lambda xp, a: a[:, 1].view(np.float32),
 }
-#: What gives a copy.
+#: Expressions that give a copy.
 COPIES: dict[str, Callable[[Any, Any], Any]] = {
     "copy": lambda xp, a: a.copy(),
     "index array": lambda xp, a: a[[1, 0]],
@@ -73,7 +73,7 @@ def _arrays(bg: Any, shape: tuple[int, ...]) -> tuple[np.ndarray, Any]:
 def test_a_write_through_a_view_is_seen_by_all(bg: Any, name: str, shape: tuple[int, ...]) -> None:
     theirs, ours = _arrays(bg, shape)
     make = VIEWS[name]
-    before = ours + 1  # recorded, and not computed
+    before = ours + 1  # recorded, not computed
     v, w = make(np, theirs), make(bg, ours)
     assert np.shares_memory(theirs, v)
     more, seen = theirs[::2], ours[::2]
@@ -201,7 +201,7 @@ def test_what_others_write_every_day(bg: Any) -> None:
             z.reshape(-1)[3] = 5
             v = z[:2]
             v[:] = xp.flip(v, axis=-1)
-            z[2, [0, 1]][:] = 77  # of a copy
+            z[2, [0, 1]][:] = 77  # assigns to a copy
             first[...] = second
         assert_same(a, x, rtol=1e-6)
 
@@ -300,7 +300,7 @@ GIVE_VIEWS = {
 
 
 def _is_apart(bg: Any, function: Callable[..., Any], bases: list[np.ndarray]) -> None:
-    """Results that are changed leave the operands as they are, and the other way round."""
+    """Assert that changing results leaves the operands unchanged, and the other way round."""
     arrays = [bg.asarray(x) for x in bases]
     found = [y for y in results(function(*arrays)) if isinstance(y, bg.Array)]
     values = [y.numpy() for y in found]

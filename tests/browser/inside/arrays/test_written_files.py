@@ -20,11 +20,11 @@ import pytest
 
 pytestmark = [pytest.mark.native, pytest.mark.firefox]
 
-#: Of each function that writes a file: the suffix, what writes the file's number ``n``, and what
-#: reads the number again.
+#: For each function that writes a file: the suffix, a function that writes file number ``n``, and
+#: one that reads the number.
 Case = tuple[str, Callable[[Any, int], None], Callable[[Path], int]]
 
-SIZE = 30_000  # elements: more than a file's buffer holds
+SIZE = 30_000  # elements: more than a file's write buffer
 
 
 @pytest.fixture(params=["save", "savez", "savez_compressed", "safetensors", "checkpoint", "trace"])
@@ -85,17 +85,19 @@ def case(request: Any, bg: Any) -> Case:
 
 
 class _Stopped(KeyboardInterrupt):
-    """What ends the writing."""
+    """Interrupts the writing."""
 
 
-#: The modules that take part in writing, of ours and of the standard library.
+#: The modules that take part in writing, of browsergpu and of the standard library.
 _WRITERS = ("files.py", "safetensors.py", "checkpoints.py", "profiling.py", "_format_impl.py")
 
 
 @contextmanager
 def _interrupted(at: int) -> Iterator[list[int]]:
-    """Raises in the line of that number of those that run in modules that write; yields a list
-    of how many lines have run."""
+    """Raise in the given line, counting executed lines of modules that write.
+
+    Yields a list with the number of lines that have run.
+    """
     lines = [0]
 
     def trace(frame: FrameType, event: str, _: Any) -> Any:
@@ -231,7 +233,7 @@ def test_links_and_permissions_stay(case: Case, tmp_path: Path) -> None:
     elsewhere.mkdir()
     own, link = elsewhere / f"own{suffix}", tmp_path / f"link{suffix}"
     link.symlink_to(own)
-    write(link, 1)  # to where nothing is yet
+    write(link, 1)  # the target does not exist yet
     assert link.is_symlink()
     assert read(own) == 1
     own.chmod(0o640)
@@ -278,7 +280,7 @@ def test_a_pipe_is_written_to_and_not_replaced(case: Case, tmp_path: Path) -> No
 
 
 class _Sink:
-    """Nothing but a place to write to, which is all that ``np.save`` asks for."""
+    """An object with only ``write``, which is all that ``np.save`` requires."""
 
     def __init__(self) -> None:
         self.data = b""
@@ -291,7 +293,7 @@ class _Sink:
 def test_open_files_get_the_bytes_and_paths_a_suffix(bg: Any, tmp_path: Path, save: str) -> None:
     x = bg.arange(10.0)
     write = getattr(bg, save)
-    own = tmp_path / "own"  # no suffix is added to an open file's name
+    own = tmp_path / "own"  # open files get no added suffix
     with open(own, "wb") as file:
         file.write(b"before")
         write(file, x)
@@ -313,7 +315,7 @@ def test_open_files_get_the_bytes_and_paths_a_suffix(bg: Any, tmp_path: Path, sa
 
 
 def test_a_file_that_is_read_may_be_written_anew(bg: Any, tmp_path: Path) -> None:
-    """What is mapped keeps its bytes: the new file takes its place, and does not cut it short."""
+    """A mapped file keeps its bytes: the new file replaces it instead of truncating it."""
     path = tmp_path / "x.safetensors"
     bg.io.save_safetensors(path, {"x": bg.arange(1000.0)})
     old = bg.io.Safetensors(path)
