@@ -1,4 +1,4 @@
-"""The comparison that all tests of results use."""
+"""The comparison used by all tests of results."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ def assert_matches(
 ) -> None:
     """Check a GPU result against a float64 reference.
 
-    Dtype and shape first, then where NaN and infinities are, then values: |actual - expected| at
-    most ``atol + rtol * |expected|``. Both tolerances may be arrays, one value an element. A
-    reference beyond the range of `dtype` counts as infinite. `why` is the reason for the
+    The order is: dtype and shape, positions of NaN and infinities, then values. |actual - expected|
+    must be at most ``atol + rtol * |expected|``. Both tolerances may be arrays with a value per
+    element. A reference beyond the range of `dtype` counts as infinite. `why` is the reason for the
     tolerance and is part of the message.
     """
     expected = np.asarray(expected, np.float64)
@@ -51,7 +51,7 @@ def assert_matches(
 
 
 def assert_same_bits(actual: np.ndarray, expected: np.ndarray, what: str) -> None:
-    """Check that two arrays of one dtype and shape hold the same bytes (NaN equal NaN)."""
+    """Check that two arrays of one dtype and shape have the same bytes (NaN equal NaN)."""
     assert actual.dtype == expected.dtype, f"{what}: dtype {actual.dtype}, not {expected.dtype}"
     assert actual.shape == expected.shape, f"{what}: shape {actual.shape}, not {expected.shape}"
     unequal = np.flatnonzero(

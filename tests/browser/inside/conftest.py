@@ -22,7 +22,7 @@ settings.register_profile(
     derandomize=bool(os.environ.get("CI")),
     database=None,
     print_blob=True,
-    # The session's backend is the fixture: it is meant to live through all examples.
+    # hypothesis shares the session's backend between all examples on purpose.
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 settings.load_profile("browser")
@@ -48,9 +48,10 @@ def pytest_runtest_makereport(
 
 @pytest.fixture(autouse=True)
 def nothing_left_behind(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Buffers in use after a test are those before it, and the GPU reports no late error.
+    """Check that a test frees its buffers, and that the GPU reports no late error.
 
-    The traceback of a failed test holds its arrays until the next test: neither is blamed for them.
+    The traceback of a failed test keeps its arrays until the next test. Neither test fails for
+    that.
     """
     if request.session.stash.get(_FAILED, False):
         request.session.stash[_FAILED] = False
@@ -60,7 +61,7 @@ def nothing_left_behind(request: pytest.FixtureRequest) -> Iterator[None]:
         return
     backend = request.getfixturevalue("backend")
     memory = backend.device.memory
-    if memory.buffers:  # perhaps of an earlier test, and freed during this one
+    if memory.buffers:  # may belong to an earlier test and be freed during this one
         backend.synchronize()
         _forget_last_error()
     before = (memory.buffers, memory.in_use)
@@ -69,14 +70,14 @@ def nothing_left_behind(request: pytest.FixtureRequest) -> Iterator[None]:
     if request.node.stash.get(_FAILED, False):
         return
     after = (memory.buffers, memory.in_use)
-    if after != before:  # a caught exception's traceback may still hold what the test had allocated
-        _forget_last_error()  # the page's loop keeps it, too
+    if after != before:  # the traceback of a caught exception may hold buffers
+        _forget_last_error()  # the page's loop holds it too
         after = (memory.buffers, memory.in_use)
     assert after == before, f"(buffers, bytes) in use were {before} and are now {after}"
 
 
 def _forget_last_error() -> None:
-    """Free what the traceback of the last failed test holds."""
+    """Free what the last failed test's traceback holds."""
     for name in ("last_exc", "last_type", "last_value", "last_traceback"):
         if hasattr(sys, name):
             delattr(sys, name)

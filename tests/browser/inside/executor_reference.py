@@ -16,7 +16,7 @@ def conv2d(
     dilation: Pair = (1, 1),
     groups: int = 1,
 ) -> np.ndarray:
-    """Cross-correlation, a group of channels and a tap of the filter at a time."""
+    """Return the cross-correlation, computed one group of channels and one filter tap at a time."""
     x, w = x.astype(np.float64), w.astype(np.float64)
     (ph, pw), (sh, sw), (dh, dw) = padding, stride, dilation
     padded = np.pad(x, ((0, 0), (0, 0), (ph, ph), (pw, pw)))
@@ -34,15 +34,15 @@ def conv2d(
 def pool_extent(
     size: int, kernel: int, stride: int, padding: int, dilation: int, ceil_mode: bool
 ) -> int:
-    """The number of windows, by counting those that are allowed."""
+    """Return the number of windows, by counting the allowed ones."""
     spread = dilation * (kernel - 1) + 1
     count = 0
     start = -padding
     while start + spread <= size + padding:
         count += 1
         start += stride
-    # With ceil_mode, one more may hang over the end if it starts in the input or the left padding,
-    # and if the windows before it have left something.
+    # With ceil_mode, a last window may extend past the end if it starts in the input or the left
+    # padding, and if the previous windows leave elements uncovered.
     if ceil_mode and start < size and start + spread - stride < size + padding:
         count += 1
     return count
@@ -58,7 +58,7 @@ def pool(
     ceil_mode: bool = False,
     count_include_pad: bool = True,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """(values, flat indices of the maxima), a window at a time."""
+    """Return (values, flat indices of the maxima), computed one window at a time."""
     images, channels, height, width = x.shape
     high = pool_extent(height, kernel[0], stride[0], padding[0], dilation[0], ceil_mode)
     wide = pool_extent(width, kernel[1], stride[1], padding[1], dilation[1], ceil_mode)
@@ -96,7 +96,7 @@ def normalised(
     beta: np.ndarray,
     eps: float,
 ) -> np.ndarray:
-    """Batch norm of [N, C, ...] by given statistics, a channel at a time."""
+    """Return the batch norm of [N, C, ...] with given statistics, one channel at a time."""
     result = np.zeros(x.shape)
     for c in range(x.shape[1]):
         factor = float(gamma[c]) / np.sqrt(float(variance[c]) + eps)
@@ -105,7 +105,7 @@ def normalised(
 
 
 def layer_norm(x: np.ndarray, gamma: np.ndarray, beta: np.ndarray, eps: float) -> np.ndarray:
-    """Along the last axis."""
+    """Return the layer norm along the last axis."""
     x = x.astype(np.float64)
     centred = x - x.mean(axis=-1, keepdims=True)
     variance = (centred**2).mean(axis=-1, keepdims=True)
@@ -113,7 +113,7 @@ def layer_norm(x: np.ndarray, gamma: np.ndarray, beta: np.ndarray, eps: float) -
 
 
 def softmax(x: np.ndarray, axis: int) -> np.ndarray:
-    """Shifted by the maximum."""
+    """Return the softmax, shifted by the maximum."""
     x = x.astype(np.float64)
     weights = np.exp(x - x.max(axis=axis, keepdims=True))
     return weights / weights.sum(axis=axis, keepdims=True)

@@ -8,8 +8,10 @@ from typing import Any
 
 
 def destroy(device: Any) -> None:
-    """Destroys a device, in a page the one that was opened last, behind the package's back: the
-    loss is not known yet."""
+    """Destroy a device without the package's knowledge, so that the loss is not known yet.
+
+    In a page, this must be the device that was opened last.
+    """
     if sys.platform == "emscripten":
         import js
 
@@ -21,8 +23,11 @@ def destroy(device: Any) -> None:
 
 
 def _finish_compiling(threads: Any) -> None:
-    """Wait until each thread has compiled what it began. Dawn crashes, or hangs, where a device is
-    destroyed while a pipeline of it is compiled; the package's own ``close`` waits, too."""
+    """Wait until each thread has finished its current compilation.
+
+    Dawn crashes or hangs if a device is destroyed while one of its pipelines compiles. The
+    package's own ``close`` waits as well.
+    """
     everyone = Barrier(threads._max_workers + 1)
     for _ in range(threads._max_workers):
         threads.submit(everyone.wait, 240)

@@ -1,4 +1,4 @@
-"""Pairwise combinations of parameters, for tests that would take long with all of them."""
+"""Pairwise combinations of parameters, for tests that would take too long with all of them."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ Row = TypeVar("Row", bound=tuple[Hashable, ...])
 
 
 def pairwise(rows: Iterable[Row]) -> list[Row]:
-    """Few of the rows, in which each pair of values occurs that occurs in any of them.
+    """Return a few of the rows that contain every pair of values in all the rows.
 
-    Nearly all faults need one value or two together, not three. A pair is two values with their
-    places in a row; rows are combinations that can be tested, often ``itertools.product(…)``.
-    The choice is the same each time.
+    Nearly all faults need one value or two values together, not three. A pair is two values with
+    their positions in a row. Rows are possible combinations, often ``itertools.product(…)``. The
+    selection is deterministic.
     """
     left = {row: _pairs(row) for row in rows}
     chosen: list[Row] = []

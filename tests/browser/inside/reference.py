@@ -1,6 +1,6 @@
 """Reference results of the operations, in float64 NumPy, from their definitions.
 
-The code is simple and slow on purpose, and shares nothing with the code under test.
+The code is simple and slow on purpose, and shares no code with the package.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ def gemm(
     alpha: float,
     beta: float,
 ) -> np.ndarray:
-    """alpha op(A) op(B) + beta C; C is not read when beta is 0."""
+    """Return alpha op(A) op(B) + beta C; C is not read when beta is 0."""
     left = a.astype(np.float64).T if trans_a else a.astype(np.float64)
     right = b.astype(np.float64).T if trans_b else b.astype(np.float64)
     with np.errstate(all="ignore"):
@@ -31,7 +31,7 @@ def gemm(
 def gemm_magnitude(
     a: np.ndarray, b: np.ndarray, c: np.ndarray, *, trans_a: bool, trans_b: bool, **scalars: float
 ) -> np.ndarray:
-    """|alpha| |op(A)| |op(B)| + |beta| |C|: what the rounding errors of gemm are relative to."""
+    """Return |alpha| |op(A)| |op(B)| + |beta| |C|, the scale of gemm's rounding errors."""
     return gemm(
         np.abs(a),
         np.abs(b),
@@ -49,7 +49,7 @@ def conv2d_shape(
     stride: tuple[int, int],
     padding: tuple[int, int],
 ) -> tuple[int, int, int, int]:
-    """The output shape of a convolution of [N, C, H, W] by [K, C, R, S]."""
+    """Return the output shape of a convolution of [N, C, H, W] with [K, C, R, S]."""
     high = (inputs[2] + 2 * padding[0] - filters[2]) // stride[0] + 1
     wide = (inputs[3] + 2 * padding[1] - filters[3]) // stride[1] + 1
     return inputs[0], filters[0], high, wide
@@ -58,7 +58,7 @@ def conv2d_shape(
 def conv2d(
     images: np.ndarray, filters: np.ndarray, stride: tuple[int, int], padding: tuple[int, int]
 ) -> np.ndarray:
-    """Cross-correlation, as every deep-learning library defines its convolution."""
+    """Return the cross-correlation, which deep-learning libraries call convolution."""
     images, filters = images.astype(np.float64), filters.astype(np.float64)
     shape = conv2d_shape(images.shape, filters.shape, stride, padding)
     high, wide = shape[2:]
@@ -77,7 +77,10 @@ def conv2d(
 def attention(
     q: np.ndarray, k: np.ndarray, v: np.ndarray, *, scale: float, causal: bool
 ) -> np.ndarray:
-    """softmax(scale q kᵀ) v over [batch, heads, sequence, head_dim]; causal: key <= query."""
+    """Return softmax(scale q kᵀ) v over [batch, heads, sequence, head_dim].
+
+    With ``causal``, a query sees only keys up to its own position.
+    """
     q, k, v = (x.astype(np.float64) for x in (q, k, v))
     scores = scale * np.einsum("bhqd,bhkd->bhqk", q, k)
     if causal:
@@ -90,19 +93,19 @@ def attention(
 
 
 def reduce(op: str, x: np.ndarray, axis: int) -> np.ndarray:
-    """One of sum, max, min, mean along an axis."""
+    """Return the sum, max, min or mean along an axis."""
     with np.errstate(all="ignore"):
         return getattr(np, op)(x.astype(np.float64), axis=axis)
 
 
 def unary(op: str, x: np.ndarray) -> np.ndarray:
-    """One of the unary ops."""
+    """Return a unary op's result."""
     with np.errstate(all="ignore"):
         return UNARY[op](x.astype(np.float64))
 
 
 def binary(op: str, a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """One of the seven binary ops."""
+    """Return the result of one of the seven binary ops."""
     with np.errstate(all="ignore"):
         return _BINARY[op](a.astype(np.float64), b.astype(np.float64))
 
@@ -112,13 +115,13 @@ def _sigmoid(x: np.ndarray) -> np.ndarray:
 
 
 def _gelu(x: np.ndarray) -> np.ndarray:
-    # The tanh form, 0.5 x (1 + tanh u), by 1 + tanh u = 2 / (1 + exp(-2u)): the sum would cancel
-    # for negative x even in float64.
+    # The tanh form, 0.5 x (1 + tanh u), uses 1 + tanh u = 2 / (1 + exp(-2u)), because the sum would
+    # cancel for negative x even in float64.
     return x / (1.0 + np.exp(-2.0 * gelu_argument(x)))
 
 
 def gelu_argument(x: np.ndarray) -> np.ndarray:
-    """u in gelu's tanh form."""
+    """Return u in gelu's tanh form."""
     return np.sqrt(2.0 / np.pi) * (x + 0.044715 * x**3)
 
 

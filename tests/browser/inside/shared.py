@@ -1,4 +1,4 @@
-"""Backends that the test files of one page share, so that each kernel compiles once."""
+"""Backends shared by the test files of one page, so that each kernel compiles once."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _open: dict[bool, Any] = {}
 
 
 def close_without_immediates() -> None:
-    """Close the backend that some test files share beside the usual one."""
+    """Close the backend without immediates that some test files share."""
     other = _open.pop(False, None)
     if other is not None:
         other.close()
@@ -18,7 +18,7 @@ def close_without_immediates() -> None:
 
 @contextmanager
 def shared_backend(*, immediates: bool = True) -> Iterator[Any]:
-    """An initialised WasmBackend that nothing is left in but compiled kernels."""
+    """Return an initialised WasmBackend without buffers, but with compiled kernels."""
     from browsergpu import WasmBackend
 
     if immediates not in _open or _open[immediates].device.is_lost:
@@ -28,6 +28,6 @@ def shared_backend(*, immediates: bool = True) -> Iterator[Any]:
     try:
         yield _open[immediates]
     finally:
-        # Forgets all programs: a test may have made them under limits of its own.
+        # Setting the sizes clears all programs, which a test may have made with lower limits.
         device.workgroup_sizes = device.workgroup_sizes
         device.memory.trim()

@@ -26,19 +26,19 @@ _SPY = """(type, methods) => {
 
 
 class Calls:
-    """The calls that were seen: pairs of the method's name and its arguments as plain data."""
+    """The recorded calls: pairs of a method's name and its arguments as plain data."""
 
     def __init__(self) -> None:
         self.all: list[tuple[str, list[Any]]] = []
 
     def of(self, method: str) -> list[Any]:
-        """The first argument of each call of one method."""
+        """Return the first argument of each call of one method."""
         return [arguments[0] for name, arguments in self.all if name == method]
 
 
 @contextmanager
 def watched(type_name: str, *methods: str) -> Iterator[Calls]:
-    """Sees the calls of some methods of a WebGPU class; complete when the block has ended."""
+    """Record the calls of some methods of a WebGPU class; complete when the block has ended."""
     import js
     from pyodide.code import run_js
     from pyodide.ffi import to_js
@@ -54,9 +54,9 @@ def watched(type_name: str, *methods: str) -> Iterator[Calls]:
 
 @contextmanager
 def dispatched(device: Any) -> Iterator[list[str]]:
-    """The names of the kernels that a device's recorder is given, in their order.
+    """Record the names of the kernels that a device dispatches, in order.
 
-    Generated kernels are called "fused", and custom kernels "custom".
+    Generated kernels have the name "fused", and custom kernels "custom".
     """
     kernels: list[str] = []
 

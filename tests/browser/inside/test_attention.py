@@ -83,8 +83,8 @@ def test_scale_multiplies(backend: Any, scale: float) -> None:
 @pytest.mark.parametrize("causal", [False, True])
 @pytest.mark.parametrize("size", [100.0, 1e4])
 def test_large_scores_do_not_overflow(backend: Any, size: float, causal: bool) -> None:
-    # exp(score) alone would be infinite. Powers of two in q and k keep the scores exact, so that
-    # nothing but the softmax is rounded.
+    # exp(score) alone would be infinite. Powers of two in q and k keep the scores exact, so only
+    # the softmax rounds.
     generator = np.random.default_rng(1)
     q = generator.choice([-1.0, 1.0, 2.0, -2.0], (1, 2, 40, 4)).astype(np.float32)
     k = generator.choice([-1.0, 1.0, 0.5, -0.5], (1, 2, 70, 4)).astype(np.float32)
@@ -140,8 +140,10 @@ def assert_nan_rows_match(
     causal: bool,
     tolerance: tolerances.Tolerance,
 ) -> None:
-    """A masked key's weight is 0, and whether 0 × NaN is added is up to the kernel: only rows that
-    may see the NaN are compared."""
+    """Compare only the rows that cannot see the NaN.
+
+    A masked key has weight 0, and a kernel may or may not add 0 × NaN.
+    """
     result = run_attention(backend, q, k, v, 0.5, causal)
     expected = reference.attention(q, k, v, scale=0.5, causal=causal)
     if causal:
@@ -169,7 +171,7 @@ def test_no_matrix_of_scores_is_kept(backend: Any) -> None:
 
 
 def each_able(backend: Any, head_dim: int) -> Iterator[str]:
-    """The variants for a head_dim, one after the other; checks that they did the work."""
+    """Yield the variants for a head_dim one after another, and check that each one ran."""
     variants = backend.device.variants
     for variant in variants.available("attention"):
         if variant.traits.get("head_dim", head_dim) == head_dim:

@@ -1,4 +1,4 @@
-"""Several backends, canvases by id, and a backend's properties."""
+"""Multiple backends, canvases by id, and a backend's properties."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""After close(), every call raises in its own name, and pending waits end."""
+"""After close(), every call raises an error in its own name, and pending waits end."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from inside.test_executor_device import calls
 
 
 def wait_for(coroutine: Any) -> Any:
-    """What a coroutine returns; a test that hangs fails in the end."""
+    """Return a coroutine's result; a timeout fails a test that hangs."""
     from pyodide.ffi import run_sync
 
     return run_sync(asyncio.wait_for(coroutine, 240))
@@ -22,7 +22,7 @@ def wait_for(coroutine: Any) -> Any:
 
 @pytest.fixture
 def device() -> Iterator[Any]:
-    """An open device of this test."""
+    """An open device for this test."""
     from browsergpu import WasmBackend
 
     with WasmBackend() as backend:
@@ -31,7 +31,7 @@ def device() -> Iterator[Any]:
 
 
 def raises_closed(op: str, work: Callable[[], Any]) -> None:
-    """The call says, in the name of ``op``, that the device is closed."""
+    """Assert that the call reports, in the name of ``op``, that the device is closed."""
     from browsergpu.errors import NotInitialized
 
     with pytest.raises(NotInitialized, match="closed") as caught:
@@ -46,7 +46,7 @@ def test_every_operation_on_arrays(device: Any) -> None:
     every = calls(executor)
     device.close()
     for name, call in every.items():
-        # Some are named after what does it: the name of the operation is in front.
+        # Names may have an addition after the operation's name.
         op = name.split(" ")[0]
         raises_closed(op, call)
 
@@ -82,7 +82,7 @@ def test_what_makes_arrays_and_what_waits(device: Any) -> None:
     x.free()
     x.free()
     assert x.is_freed
-    assert executor.pipeline_stats.count == 2  # what is only told is still told
+    assert executor.pipeline_stats.count == 2  # statistics can still be read
     assert device.memory_usage["buffers"] == 0
 
 
@@ -194,7 +194,7 @@ def test_pending_waits_end_with_an_error(device: Any, work: str, turns: int) -> 
         return ""
 
     told = wait_for(wait_and_close())
-    # A compilation has nobody to tell, and what had ended by then has ended well.
+    # A compilation reports to nobody, and work that ended before the close succeeded.
     assert "closed" in told or work == "compile" or turns > 0
 
 
@@ -220,7 +220,7 @@ def test_closing_while_opening_ends_closed(turns: int) -> None:
 
     was_open, answers = wait_for(open_and_close())
     for answer in answers:
-        if was_open:  # a device came as quickly as that
+        if was_open:  # the device opened before the close
             assert answer is None
             continue
         assert isinstance(answer, NotInitialized)

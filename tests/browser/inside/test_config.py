@@ -1,4 +1,4 @@
-"""BackendConfig and the adapters: what is refused, and the effect of each option."""
+"""BackendConfig and the adapters: refused options, and the effect of each option."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ BAD = [
 
 @contextmanager
 def opened(**options: Any) -> Iterator[Any]:
-    """An initialised backend of these options."""
+    """Open an initialised backend with the given options."""
     from browsergpu import BackendConfig, WasmBackend
 
     with WasmBackend(BackendConfig(**options)) as backend:
@@ -96,7 +96,7 @@ def test_adapters_are_enumerated_without_repeats() -> None:
     identities = [
         (a.vendor, a.architecture, a.device, a.description, a.device_type) for a in adapters
     ]
-    if sys.platform == "emscripten":  # a machine may have two alike
+    if sys.platform == "emscripten":  # a machine may have two identical adapters
         assert len(set(identities)) == len(adapters)
     assert browsergpu.get_best_adapter() == adapters[0]
     for adapter in adapters:
@@ -165,7 +165,7 @@ def test_the_power_preference_reaches_the_browser(preference: str) -> None:
 
 
 def dispatch_too_many_workgroups(backend: Any, pointer: int) -> None:
-    """More workgroups than WebGPU allows, past all checks of arguments."""
+    """Dispatch more workgroups than WebGPU allows, past all argument checks."""
     device = backend.device
     pipeline = device.pipeline("fill")
     device.recorder.dispatch(pipeline, 2**20, 1, 1, backend._buffers[pointer].id, 4, 0)
@@ -180,7 +180,7 @@ def test_debug_mode_raises_in_the_very_call() -> None:
         with pytest.raises(ValidationError) as caught:
             dispatch_too_many_workgroups(backend, x)
         assert caught.value.op == "fill"
-        backend.synchronize()  # told once
+        backend.synchronize()  # raised once
         data = random_array(1, 4)
         backend.copy_htod(x, data)
         backend.unary("neg", x, x, 4)
@@ -258,7 +258,7 @@ def test_check_nan_names_the_op_and_the_place() -> None:
             backend.unary("sqrt", x, y, 4)
         assert caught.value.op == "fused: sqrt"
         backend.unary("abs", x, x, 4)
-        backend.unary("sqrt", x, y, 4)  # no NaN any more
+        backend.unary("sqrt", x, y, 4)  # x has no NaN now
         assert_same_bits(gpu.download(y, 4), np.array([2, 3, 1, 1], np.float32), "roots")
 
 
@@ -283,7 +283,7 @@ def test_check_nan_finds_them_in_every_kind_of_op() -> None:
             with pytest.raises(ValidationError, match="NaN") as caught:
                 call()
             assert caught.value.op.startswith(name)
-    # Without the option, NaN are a result like others.
+    # Without the option, NaN is a normal result.
     with opened(debug_mode=True) as backend, on_gpu(backend) as gpu:
         x = gpu.upload(nan)
         backend.unary("neg", x, x, 16)
@@ -301,7 +301,7 @@ def test_check_nan_counts_the_elements_alone() -> None:
             backend.copy_htod(x, data)
             with pytest.raises(ValidationError, match=rf"1 of {n} elements of 'y1'.* {n - 1}$"):
                 backend.unary("sqrt", x, y, n)
-            # log of the zeros beyond the end would be infinite, and 0 / 0 is NaN.
+            # log of the padding's zeros would be infinite, and 0 / 0 is NaN.
             backend.binary("div", x, x, y, n)
             backend.free(x)
             backend.free(y)
@@ -322,7 +322,7 @@ def test_check_nan_finds_them_in_generated_kernels() -> None:
             assert caught.value.op.startswith("fused: ")
             assert caught.value.op.endswith("multiply divide")
         assert (x / (x + 1)).numpy()[1] == 0.0
-        data = bg.asarray(np.array([np.nan, 1], np.float32))  # NaN may come in, and be moved
+        data = bg.asarray(np.array([np.nan, 1], np.float32))  # uploads and copies may contain NaN
         assert np.isnan(data[bg.asarray([1, 0])].numpy()[1])
         del x, number, data
 
@@ -397,7 +397,7 @@ def test_check_nan_finds_them_in_floats_that_kernels_write_as_words() -> None:
     with opened(debug_mode=True, check_nan=True) as backend, on_gpu(backend) as gpu:
         executor, tensors = KernelExecutor(backend.device), TensorBackend(backend)
         indices = tensors.alloc_tensor((3,), "i32")
-        tensors.write_tensor(indices, np.array([0, 1, 2], np.int32))  # 2 is not in the table
+        tensors.write_tensor(indices, np.array([0, 1, 2], np.int32))  # 2 is out of bounds
 
         def embed(length: int, dtype: str) -> None:
             table = tensors.alloc_tensor((2, length), dtype)

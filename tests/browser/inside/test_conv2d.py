@@ -153,12 +153,12 @@ def _pair(low: int, high: int) -> st.SearchStrategy[Pair]:
 
 @pytest.fixture(params=[v.name for v in VARIANTS["conv2d"]])
 def forced(request: pytest.FixtureRequest, backend: Any) -> Iterator[Any]:
-    """One variant after the other does what it can of the convolutions in a test."""
+    """Use one variant after another for a test's convolutions, where it applies."""
     with only_variant(backend.device, "conv2d", request.param) as forced:
         yield forced
 
 
-# Sizes around the tiles' edges: filters, pixels and channels that fill them, or one more or less.
+# Sizes at the tiles' edges: filters, pixels and channels that fill tiles, or are one more or less.
 VARIED = {
     "3x3 whole tiles": ((1, 16, 16, 16), (64, 16, 3, 3), (1, 1), (1, 1)),
     "3x3 and a rest": ((2, 20, 17, 15), (37, 20, 3, 3), (1, 1), (1, 1)),

@@ -1,4 +1,4 @@
-"""Data of one interface in another: executors of backends, tensors as arrays, drawn arrays."""
+"""Data of one interface used in another: executors of backends, tensors as arrays, drawn arrays."""
 
 from __future__ import annotations
 

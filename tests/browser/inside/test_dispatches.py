@@ -1,6 +1,7 @@
 """Every operation computes on the GPU and reads nothing back.
 
-pages/watch-webgpu.mjs counts the calls from outside the package, and the package's counters agree.
+pages/watch-webgpu.mjs counts the WebGPU calls outside the package, and the package's counters
+agree.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ pytestmark = pytest.mark.firefox
 
 
 def watched() -> dict[str, int]:
-    """What WebGPU was asked for so far."""
+    """Return the counts of WebGPU calls so far."""
     import js
 
     names = ("dispatches", "submits", "mappings")
@@ -86,7 +87,7 @@ CALLS = {
 @pytest.mark.parametrize("call", CALLS.values(), ids=CALLS.keys())
 def test_an_op_dispatches_and_reads_nothing_back(backend: Any, call: Any) -> None:
     class Prepared(Scratch):
-        """Counts from the last upload on, so that only the op itself is seen."""
+        """Counts start at the last upload, so that only the op itself is counted."""
 
         def alloc(self, nbytes: int) -> int:
             pointer = super().alloc(nbytes)
@@ -121,7 +122,7 @@ def test_an_op_dispatches_and_reads_nothing_back(backend: Any, call: Any) -> Non
 def test_ops_are_batched(backend: Any) -> None:
     with on_gpu(backend) as gpu:
         x = gpu.upload(random_array(1, 64))
-        for _ in range(3):  # until it is known that they are quick
+        for _ in range(3):  # until they are known to be quick
             backend.unary("neg", x, x, 64)
             backend.synchronize()
         before = watched()

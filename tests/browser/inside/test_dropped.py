@@ -1,6 +1,6 @@
-"""Unreferenced devices, buffers, tensors and profiles are freed at once, also after interrupts.
+"""Unreferenced devices, buffers, tensors and profiles are freed immediately, also after interrupts.
 
-No test waits for a garbage collector, Python's or JavaScript's.
+No test waits for a garbage collector, neither Python's nor JavaScript's.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ MIB = 2**20
 
 @pytest.fixture(autouse=True)
 def no_collector() -> Iterator[None]:
-    """What is freed in these tests, references free."""
+    """Disable garbage collection: in these tests, only reference counts free objects."""
     gc.collect()
     gc.disable()
     yield
@@ -29,7 +29,7 @@ def no_collector() -> Iterator[None]:
 
 
 def opened(**options: Any) -> Any:
-    """An initialised backend of these options."""
+    """Open an initialised backend with the given options."""
     from browsergpu import WasmBackend
 
     backend = WasmBackend(**options)
@@ -38,14 +38,14 @@ def opened(**options: Any) -> Any:
 
 
 def wait_for(coroutine: Any) -> Any:
-    """What a coroutine returns; a test that hangs fails in the end."""
+    """Return a coroutine's result; a timeout fails a test that hangs."""
     from pyodide.ffi import run_sync
 
     return run_sync(asyncio.wait_for(coroutine, 240))
 
 
 def why_lost(device: Any) -> str:
-    """Waits until a GPUDevice of JavaScript's is gone; says why."""
+    """Wait until JavaScript's GPUDevice is lost, and return the reason."""
 
     async def reason() -> str:
         return str((await device.lost).reason)
@@ -55,12 +55,12 @@ def why_lost(device: Any) -> str:
 
 
 def use(backend: Any) -> None:
-    """Something of everything: buffers, kernels, uploads, reads."""
+    """Use buffers, kernels, uploads and reads."""
     x = backend.alloc(64, keep=True)
     backend.copy_htod(x, np.ones(16, np.float32))
     backend.unary("neg", x, x, 16)
     backend.copy_dtoh(np.zeros(16, np.float32), x)
-    backend.unary("abs", x, x, 16)  # and something not sent
+    backend.unary("abs", x, x, 16)  # stays unsubmitted
 
 
 def use_tensors(backend: Any) -> None:
@@ -286,7 +286,7 @@ def test_tensors_of_a_dropped_tensor_backend_are_freed(backend: Any) -> None:
 
 
 def test_a_handle_is_a_number_that_may_be_kept_anywhere(backend: Any) -> None:
-    # Which is why a tensor lives as long as its TensorBackend, and not as long as one int.
+    # Therefore a tensor lives as long as its TensorBackend, and not as long as an int.
     from browsergpu import TensorBackend
 
     tensors = TensorBackend(backend)
@@ -323,7 +323,7 @@ def test_dropped_tensors_of_backends_that_were_closed_or_opened_anew() -> None:
 def test_an_interrupted_alloc_leaves_no_buffer(
     backend: Any, monkeypatch: pytest.MonkeyPatch, after: str
 ) -> None:
-    # The notebook's run_sync does this when its Interrupt button is pressed (waiting.py there).
+    # The notebook's run_sync does this when Interrupt is pressed (see waiting.py there).
     import js
     from pyodide.ffi import run_sync
 
@@ -347,7 +347,7 @@ def test_an_interrupted_alloc_leaves_no_buffer(
         patch.setattr(_js, "run_sync", interrupted)
         with pytest.raises(KeyboardInterrupt):
             backend.alloc(3 * MIB)
-    backend.synchronize()  # the answer to what was asked before has come, too
+    backend.synchronize()  # wait for the results of earlier requests
     assert js.gpuWatch.buffersAlive == alive
     assert backend.device.recorder.counters["buffers"] == told
     after_ = memory.statistics()
@@ -373,7 +373,7 @@ def test_an_interrupted_init_leaves_no_device() -> None:
         with pytest.raises(asyncio.CancelledError):
             await opening
         assert not backend.is_initialized
-        while js.gpuWatch.devices.length == known:  # it comes all the same
+        while js.gpuWatch.devices.length == known:  # the device still arrives later
             await asyncio.sleep(0)
 
     spy = run_js("""(() => {

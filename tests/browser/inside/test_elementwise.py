@@ -18,8 +18,8 @@ pytestmark = [pytest.mark.native, pytest.mark.firefox]
 
 LENGTHS = [1, 2, 3, 4, 5, 7, 255, 256, 257, 1021, 1024, 1025, 4099]
 
-# For every op of two operands: zeros of both signs, ones, whole and fractional numbers of both
-# signs, large, small, infinities and NaN.
+# Operands for every binary op: zeros, integers and fractions of both signs, large and small
+# numbers, infinities and NaN.
 SPECIALS = np.array(
     [0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 2.0, -2.0, 3.0, -3.0, 2.5, -2.5, 1e30, -1e30, 1e-30, -1e-30,
      16777217.0, -16777217.0, np.inf, -np.inf, np.nan],
@@ -84,7 +84,7 @@ def test_unary_over_its_range(backend: Any, op: str) -> None:
     ("op", "ulps"), [("exp", 3), ("sigmoid", 6), ("tanh", 8), ("silu", 10), ("gelu_erf", 14)]
 )
 def test_exponentials_keep_their_digits_at_their_ends(backend: Any, op: str, ulps: int) -> None:
-    # exp2(x log2 e), as WGSL defines exp, has an error of 2 |x| ULP: 1e-5 at both ends.
+    # exp2(x log2 e), WGSL's definition of exp, has an error of 2 |x| ULP: 1e-5 at both ends.
     x = np.linspace(-104.0, 104.0, 20_001).astype(np.float32)
     result, expected = run_unary(backend, op, x), reference.unary(op, x)
     assert_matches(
@@ -105,7 +105,7 @@ def test_unary_sign_of_zero(backend: Any, op: str) -> None:
     x = np.array([0.0, -0.0], np.float32)
     expected = {"abs": [0, 0], "neg": [1, 0], "sqrt": [0, 1], "relu": [0, None]}[op]
     for sign, want in zip(np.signbit(run_unary(backend, op, x)), expected, strict=True):
-        # np.maximum(-0.0, 0.0) may be either zero.
+        # np.maximum(-0.0, 0.0) may return either zero.
         assert want is None or bool(sign) == bool(want)
 
 
@@ -137,7 +137,7 @@ def test_unary_leaves_the_rest_alone(backend: Any, n: int, in_place: bool) -> No
 
 @pytest.mark.parametrize("n", [65_535 * 256 + 5, 65_535 * 1024 + 1027])
 def test_unary_past_one_grid_dimension(backend: Any, n: int) -> None:
-    # One thread an element, or one a vec4: both pass 65,535 workgroups of 256.
+    # One thread per element or per vec4: both exceed 65,535 workgroups of 256.
     pattern = whole_array(1, 1031)
     if 4 * n > backend.device.largest_buffer:
         pytest.skip("the GPU has no buffer of that size")
@@ -198,7 +198,7 @@ def test_pow_of_whole_exponents(backend: Any) -> None:
     check_binary(backend, "pow", a, b)
 
 
-# What a user found: each was off by far more than a unit in the last place.
+# Reported by a user: each result was wrong by far more than a unit in the last place.
 FOUND = [
     (0.049177114, -29.0), (-0.2234683, -59.0), (0.9995, 10000.5), (0.9999999, 16777215.0),
     (1.0000001, 7e8), (3e38, 1.0), (1.2e-38, 1.0), (1.2e-38, -1.0), (1.5, 218.0), (1.5, -215.0),
@@ -206,7 +206,7 @@ FOUND = [
 
 
 def powers(kind: str) -> tuple[np.ndarray, np.ndarray]:
-    """Bases, and exponents that take them to anywhere within float32's range."""
+    """Return bases and exponents whose powers cover float32's range."""
     generator = np.random.default_rng(1)
     n = 20_000
     if kind == "found":
@@ -233,7 +233,7 @@ def test_pow_is_as_near_as_numpys_float32(backend: Any, kind: str) -> None:
     with np.errstate(all="ignore"):
         exact = np.power(a.astype(np.float64), b.astype(np.float64))
         numpys = np.power(a, b).astype(np.float64)
-    # Overflows are compared above; NumPy's subnormal numbers are zeros here.
+    # Overflows are compared above; NumPy's subnormal numbers are flushed to zero here.
     inside = (np.abs(exact) < np.finfo(np.float32).max) & (np.abs(exact) > tolerances.SUBNORMAL)
     result = run_binary(backend, "pow", a, b).astype(np.float64)
     ours, theirs = (np.abs(x - exact)[inside] / np.abs(exact)[inside] for x in (result, numpys))
@@ -257,7 +257,7 @@ def test_powers_that_are_float32_are_exact(backend: Any) -> None:
 
 @pytest.mark.parametrize("op", BINARY_OPS)
 def test_a_subnormal_number_counts_as_itself_or_as_zero(backend: Any, op: str) -> None:
-    # WasmBackend documents this. The device may choose for each operand and the result.
+    # WasmBackend documents this. The device may flush each operand and the result, or not.
     a = np.array([1e-40, -1e-40, 1e-38, 2e-38, 1.0, 3.0], np.float32)
     b = np.array([1.0, 2.0, 1e-39, 1.9e-38, 1e-40, 0.5], np.float32)
     flushed_a, flushed_b = (np.where(np.abs(x) < tolerances.SUBNORMAL, 0, x) for x in (a, b))
@@ -322,7 +322,7 @@ def test_binary_past_one_grid_dimension(backend: Any) -> None:
 @given(data=st.data())
 def test_binary_of_any_floats(backend: Any, data: st.DataObject) -> None:
     op = data.draw(st.sampled_from(BINARY_OPS))
-    # WGSL promises the accuracy of division for divisors within 2^±126 only.
+    # WGSL guarantees the accuracy of division only for divisors within 2^±126.
     floats = st.floats(width=32, allow_subnormal=False, min_value=-(2.0**120), max_value=2.0**120)
     special = st.sampled_from([float(x) for x in SPECIALS])
     pairs = data.draw(st.lists(st.tuples(floats | special, floats | special), min_size=1))

@@ -1,5 +1,7 @@
-"""Bad arguments: the right exception, with the op and the offending value in its message, and
-nothing sent to the GPU."""
+"""Invalid arguments raise the right exception, and nothing is sent to the GPU.
+
+The message contains the op and the offending value.
+"""
 
 from __future__ import annotations
 
@@ -16,9 +18,9 @@ from inside.gpu import on_gpu
 
 pytestmark = pytest.mark.firefox
 
-BIG = 4096  # elements in each buffer: more than any of the good calls needs
+BIG = 4096  # elements in each buffer: more than any valid call needs
 
-# The arguments of one good call of each op; POINTERS are replaced by buffers.
+# The arguments of one valid call of each op; buffers replace `...`.
 GOOD: dict[str, dict[str, Any]] = {
     "gemm": {
         "trans_a": "no_trans", "trans_b": "no_trans", "m": 3, "n": 4, "k": 5, "alpha": 1.0,
@@ -81,7 +83,7 @@ CHOICES = {
     "binary": ["op"],
 }
 
-# The output and the inputs that it must not be.
+# The output, and the inputs that it must not alias.
 OUTPUTS = {
     "gemm": ("c_ptr", ["a_ptr", "b_ptr"]),
     "batched_gemm": ("c_ptr", ["a_ptr", "b_ptr"]),
@@ -104,14 +106,14 @@ ALL_POINTERS = pairs({op: pointers(op) for op in GOOD})
 
 
 def call(backend: Any, op: str, arguments: dict[str, Any]) -> None:
-    """Call an op with positional arguments, as the trait orders them; `order` goes by name."""
+    """Call an op with positional arguments in the trait's order; `order` is passed by name."""
     arguments = dict(arguments)
     keywords = {"order": arguments.pop("order")} if "order" in arguments else {}
     getattr(backend, op)(*arguments.values(), **keywords)
 
 
 def sent(backend: Any) -> dict[str, int]:
-    """All that reached the GPU so far."""
+    """Return the counters of everything that has reached the GPU."""
     counters = backend.device.recorder.counters
     return {
         name: counters[name] for name in ("dispatches", "copies", "uploads", "readbacks", "draws")
@@ -125,7 +127,7 @@ def refused(
     *mentions: Any,
     error: str = "InvalidArgument",
 ) -> None:
-    """Check that `work` raises, naming the op and all of `mentions`, and sends nothing."""
+    """Check that `work` raises an error with the op and all of `mentions`, and sends nothing."""
     from browsergpu import errors
 
     kind = getattr(errors, error)
@@ -141,19 +143,19 @@ def refused(
     for mention in mentions:
         words = f"{mention:,}" if isinstance(mention, int) and "byte" in message else str(mention)
         assert words in message, f"{words!r} is not in {message!r}"
-    backend.synchronize()  # raises if the GPU had something to say
+    backend.synchronize()  # raises if the GPU reported an error
 
 
 def shown(value: Any) -> str:
-    """How a message shows a value; a list may be shown as the tuple of its elements."""
+    """Return the text of a value in a message; a list may appear as a tuple's elements."""
     return repr(value)[1:-1] if isinstance(value, list) else repr(value)
 
 
 def bad_call(backend: Any, op: str, mentions: tuple[Any, ...], /, **changes: Any) -> None:
-    """Check that a good call with some changes is refused and that its buffers are untouched.
+    """Check that a valid call with some changes is refused, and that its buffers are untouched.
 
-    The good call is made first, since a cache of checked arguments must not let through what only
-    compares equal to them, such as True for 1.
+    The valid call is made first: a cache of checked arguments must not accept values that only
+    compare equal to them, such as True for 1.
     """
     with on_gpu(backend) as gpu:
         buffers = {name: gpu.filled(BIG, 1.0) for name in pointers(op)}
@@ -252,7 +254,7 @@ def test_the_extreme_of_nothing(backend: Any, op: str) -> None:
 @pytest.mark.parametrize(
     "changes",
     [
-        {"filter_shape": [3, 1, 2, 3]},  # channels of another number
+        {"filter_shape": [3, 1, 2, 3]},  # a different number of channels
         {"filter_shape": [3, 2, 6, 3]},  # higher than the image
         {"filter_shape": [3, 2, 0, 3]},
         {"output_shape": [1, 3, 4, 5]},
@@ -302,7 +304,7 @@ def test_leading_dimensions_and_strides(
     bad_call(backend, op, (mention, changes[mention]), **changes)
 
 
-# How many elements each buffer of the good calls must have.
+# The required number of elements in each buffer of the valid calls.
 NEEDED = {
     "gemm": {"a_ptr": 15, "b_ptr": 20, "c_ptr": 12},
     "batched_gemm": {"a_ptr": 30, "b_ptr": 40, "c_ptr": 24},
@@ -518,7 +520,7 @@ def test_calls_before_init() -> None:
     for op, work in every_call(backend).items():
         with pytest.raises(NotInitialized, match=f"{op}.*init"):
             work()
-    backend.close()  # closing what was never opened is allowed
+    backend.close()  # a backend that was never opened can be closed
 
 
 def test_calls_after_close() -> None:
@@ -566,7 +568,7 @@ def test_a_context_manager_closes() -> None:
 
     with WasmBackend() as backend:
         backend.init()
-        backend.init()  # opening twice changes nothing
+        backend.init()  # opening again changes nothing
         assert backend.is_initialized
         assert backend.alloc(4) > 0
     assert not backend.is_initialized

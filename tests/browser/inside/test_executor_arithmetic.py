@@ -1,4 +1,4 @@
-"""KernelExecutor's add to div and its matrix products, against float64."""
+"""KernelExecutor's add to div, and its matrix products, against float64."""
 
 from __future__ import annotations
 
@@ -118,13 +118,14 @@ def test_half_precision(executor: Any, op: str) -> None:
 
 # -- dispatches ------------------------------------------------------------------------------------
 
-#: Lengths that end within a vec4, a word of two halves, eight of them, a workgroup.
+#: Lengths that end within a vec4, within a word of two halves, within eight words, or within a
+#: workgroup.
 ENDS = (1, 2, 3, 4, 5, 7, 8, 9, 15, 1021, 2048, 4099)
 HALF = tolerances.Tolerance(1.01 * tolerances.F16_U, 2.0**-24, "one rounding to float16")
 
 
 def check_floats(result: Any, expected: np.ndarray, tolerance: tolerances.Tolerance) -> None:
-    """What is computed in float32 and stored in float32 or float16."""
+    """Compare a result computed in float32 and stored in float32 or float16."""
     got = result.numpy()
     if got.dtype == np.float16:
         rtol, atol, why = tolerance
@@ -233,7 +234,7 @@ def test_halves_in_place_take_one_dispatch(executor: Any, op: str, other: str) -
 
 
 def test_nothing_past_the_end_is_written(executor: Any) -> None:
-    """Kernels that take several elements at once leave alone what lies behind the last one."""
+    """Kernels that take several elements at once leave memory after the last element unchanged."""
     from browsergpu.tensors import pointwise
     from browsergpu.tensors.view import View
 
@@ -424,7 +425,7 @@ def linear_reference(
     activation: str | None,
     residual: np.ndarray | None,
 ) -> tuple[np.ndarray, tolerances.Tolerance]:
-    """x w with all that linear adds to it, in float64, and how far off float32 may be."""
+    """Return linear's result in float64, and the error allowed in float32."""
     wide = [None if y is None else y.astype(np.float64) for y in (x, w, bias, residual)]
     x, w, bias, residual = wide  # type: ignore[assignment]
     value = np.matmul(x, w) + (0.0 if bias is None else bias)
@@ -444,14 +445,16 @@ ACTIVATIONS: tuple[Any, ...] = (None, "relu", "gelu", "silu", "gelu_erf")
 
 
 def activation_in_turn(place: int) -> str | None:
-    """One for each place among the variants, where several kernels of each are compiled."""
+    """Return one activation per variant, because each variant compiles several kernels."""
     name: str | None = ACTIVATIONS[place % len(ACTIVATIONS)]
     return name
 
 
 def activations(place: int) -> tuple[None, str]:
-    """None and one more, another for each place among the variants: each pair is a kernel of its
-    own, which takes SwiftShader seconds to compile."""
+    """Return None and another activation for each variant.
+
+    Each pair is a separate kernel, which takes SwiftShader seconds to compile.
+    """
     return None, ACTIVATIONS[1:][place % 4]
 
 
@@ -505,7 +508,7 @@ def test_linear_of_float16_and_onto_an_operand(executor: Any) -> None:
 
 
 def test_linear_of_halves_casts_nothing(executor: Any) -> None:
-    """Whatever is added, and in each variant."""
+    """For every addition, and in each variant."""
     variants = executor.device.variants
     shapes = [((2, 3), 8, 16), ((3,), 70, 5), ((), 9, 40), ((41,), 33, 3), ((150,), 170, 165)]
     for i, variant in enumerate(variants.available("gemm_f16")):
@@ -542,7 +545,7 @@ def test_linear_of_float32_reads_weights_of_float16(
         arrays = [executor.from_numpy(y) for y in (x, w, bias, residual)]
         casts = codes.count("f2") if codes[1] == "f4" else 0
         if codes[:2] == ["f2", "f2"] and activation is not None:
-            casts = 1  # of x, which is not the weights
+            casts = 1  # casts x, not the weights
         with (
             only_variant(executor.device, "gemm", variant),
             dispatched(executor.device) as kernels,
@@ -556,7 +559,7 @@ def test_linear_of_float32_reads_weights_of_float16(
 
 
 def test_linear_onto_its_residual(executor: Any) -> None:
-    """No copy is made: the product is added to what is there."""
+    """No copy is made: the product is added to the residual in place."""
     x, w = random_array(1, 7, 9, dtype="f2"), random_array(2, 9, 5, dtype="f2")
     stream = random_array(3, 7, 5, dtype="f2")
     arrays = [executor.from_numpy(y) for y in (x, w, stream)]
@@ -585,7 +588,7 @@ def test_products_read_halves_as_they_are(executor: Any, types: str) -> None:
                 executor.from_numpy(x), executor.from_numpy(y), result,
                 transpose_a=flip_a, transpose_b=flip_b,
             )  # fmt: skip
-        # Of the result, and of a where b is of float32.
+        # Casts the result, and a if b is float32.
         assert kernels.count("cast") == (out == "f2") + (types[:5] == "f2 f4")
         magnitude = np.abs(wide_x) @ np.abs(wide_y)
         check_floats(result, expected, tolerances.gemm(magnitude, wide_x.shape[-1]))

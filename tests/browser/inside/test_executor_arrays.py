@@ -1,4 +1,4 @@
-"""KernelExecutor's arrays: made, copied, filled, cast, rearranged and freed."""
+"""KernelExecutor's arrays: created, copied, filled, cast, rearranged and freed."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def executor(backend: Any) -> Any:
 
 
 def of_dtype(dtype: str, *shape: int, seed: int = 1) -> np.ndarray:
-    """Random elements of a dtype, by the name of its enum."""
+    """Return random elements of a dtype, given by its enum's name."""
     generator = np.random.default_rng(seed)
     if dtype == "bool":
         return generator.integers(0, 2, shape).astype(bool)
@@ -100,7 +100,7 @@ def test_full_and_fill(executor: Any, dtype: str, shape: tuple[int, ...]) -> Non
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_zeros(executor: Any, dtype: str, shape: tuple[int, ...]) -> None:
     executor.fill(executor.empty(shape, dtype), True if dtype == "bool" else 1).free()
-    array = executor.zeros(shape, dtype)  # may well be the same memory
+    array = executor.zeros(shape, dtype)  # probably the same memory
     assert array.dtype == dtype
     assert_same_bits(array.numpy(), np.zeros(shape, array.numpy().dtype), "zeros")
     assert executor.zeros((2,)).dtype == "f32"
@@ -177,7 +177,7 @@ def test_cast(executor: Any, source: np.ndarray, target: str, expected: list[Any
     assert out.numpy().tolist() == expected
 
 
-# More than the integers hold, at their ends and beyond.
+# Values at and beyond the limits of the integers.
 BEYOND = np.array(
     [2147483520, 2147483648, -2147483648, -2147483904, 4294967040, 4294967296, -1, -0.5, 1e30,
      -1e30, np.inf, -np.inf, np.nan],
@@ -270,7 +270,7 @@ def test_transpose_of_more_axes_than_can_be_told_apart(executor: Any) -> None:
     array = executor.full((2,) * 9, 1.0)
     with pytest.raises(Unsupported, match="got 9"):
         executor.transpose(array, order)
-    # Axes that stay together count as one, axes of one element as none.
+    # Adjacent axes are merged, and axes of one element are dropped.
     data = random_array(1, *(2, 1) * 8)
     turned = executor.transpose(executor.from_numpy(data)).numpy()
     assert_same_bits(turned, np.ascontiguousarray(data.T), "8 axes and 8 of one element")
@@ -306,7 +306,7 @@ def test_memory_goes_back_with_the_last_reference(executor: Any) -> None:
     memory = executor.device.memory
     gc.collect()
     before = (memory.buffers, memory.in_use)
-    gc.disable()  # no cycle may be needed to be collected
+    gc.disable()  # freeing must not need garbage collection
     try:
         array = executor.full((1000,), 1.0)
         view = executor.reshape(array, (10, 100))
@@ -370,7 +370,7 @@ def test_arrays_of_another_device(executor: Any) -> None:
         foreign = KernelExecutor(other.device).full((3,), 1.0)
         with pytest.raises(InvalidArgument, match=r"relu: x must .*on this executor's device"):
             executor.relu(foreign)
-    # Its memory went with its device: letting go of it now must do no harm.
+    # Its device has already freed the memory, so releasing the array must be harmless.
     del foreign
 
 

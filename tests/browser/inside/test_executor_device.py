@@ -154,7 +154,7 @@ def test_a_custom_kernels_source_is_read_once(executor: Any) -> None:
     data = random_array(1, 64)
     x, y = executor.from_numpy(data), executor.full((64,), np.nan)
     for first in (True, False):
-        # Not the same object: programs put their sources together anew at each call.
+        # A new object, because programs build their sources again at each call.
         source = "".join(["// read once", SCALE])
         sys.setprofile(note)
         try:
@@ -171,7 +171,7 @@ def test_a_custom_kernel_that_does_not_compile(executor: Any) -> None:
     from browsergpu.errors import ShaderCompilation
 
     x = executor.full((8,), 1, "i32")
-    executor.synchronize()  # an invalid command takes its whole batch with it
+    executor.synchronize()  # an invalid command invalidates its whole batch
     executor.execute_custom_kernel(DOUBLE.replace("*= 2", "*= two"), None, [x], 1)
     with pytest.raises(ShaderCompilation, match="two") as caught:
         executor.synchronize()
@@ -268,8 +268,8 @@ def test_waiting_for_an_array_raises_reported_errors(executor: Any) -> None:
     x = executor.full((8,), 1, "i32")
     executor.execute_custom_kernel(DOUBLE.replace("id.x]", "id.q]"), None, [x], 1)
 
-    # Nothing that refers to an array crosses run_sync: a result or a traceback in JavaScript's
-    # hands would keep it until JavaScript collects its garbage.
+    # No reference to an array may cross run_sync: JavaScript would keep a result or traceback, and
+    # with it the array, until its next garbage collection.
     async def told() -> bool:
         try:
             await x.ready()
@@ -375,7 +375,7 @@ def test_grids_that_fold(executor: Any, monkeypatch: pytest.MonkeyPatch, limit: 
 
     monkeypatch.setattr(grids, "MAX_PER_DIMENSION", limit)
     js.gpuWatch.widestGrid = 0
-    # Plans are remembered by their arguments, so the sizes differ from those of other tests.
+    # Plans are cached by their arguments, so the sizes differ from other tests.
     x = random_array(1, 11, 3, 40 + limit, 50)
     array = executor.from_numpy(x)
     for order in ((0, 1, 3, 2), (3, 1, 0, 2)):

@@ -85,7 +85,7 @@ def test_conv2d_in_each_variant(executor: Any, name: str) -> None:
             check_conv2d(executor, case, bias=True)
 
 
-#: What one filter for each channel, as conv2d takes it, can be done by.
+#: One filter per channel: conv2d can use the depthwise kernels.
 SEPARATE = ((2, 5, 8, 8), (5, 1, 3, 3), (1, 1), (1, 1), (1, 1), 5)
 
 
@@ -186,7 +186,7 @@ def test_softmax(executor: Any, shape: tuple[int, ...]) -> None:
 
 
 def norm_allowed(x: np.ndarray, gamma: np.ndarray, eps: float) -> dict[str, Any]:
-    """(x - mean) is off by a few u of the values' size, which the factor enlarges."""
+    """Return the tolerance: (x - mean) has an error of a few u, which the factor magnifies."""
     wide = x.astype(np.float64)
     factor = np.abs(gamma).max() / np.sqrt(eps + 1e-3)
     atol = 64 * U * np.abs(wide).max(initial=0.0) * factor
@@ -349,7 +349,7 @@ def test_batch_norm_in_training(executor: Any, shape: tuple[int, ...], momentum:
     unbiased = per_channel.var(axis=1, ddof=1)
     for running, old, new in ((mean, old_mean, batch_mean), (variance, old_variance, unbiased)):
         assert_matches(running.numpy(), (1 - momentum) * old + momentum * new, **close)
-    # The same through the one-call form, without running statistics.
+    # The same through a single call, without running statistics.
     again = executor.batch_norm(array, None, None, *factors, training=True, eps=0.01)
     assert_same_bits(again.numpy(), result.output.numpy(), "batch_norm(training=True)")
 
@@ -365,7 +365,7 @@ def test_batch_statistics_do_not_cancel(executor: Any, shape: tuple[int, ...]) -
     )
     assert_matches(result.mean.numpy(), mean, rtol=ULP, atol=0.0, why="rounded to float32")
     ones, zeros = np.ones(shape[1]), np.zeros(shape[1])
-    # As in NumPy's float32, the mean that is subtracted is rounded: to a half of 2^-10.
+    # As in NumPy's float32, the subtracted mean is rounded, with an error of up to 2^-11.
     assert_matches(
         result.output.numpy(),
         expected.normalised(x, mean, variance, ones, zeros, 1e-5),
@@ -382,7 +382,7 @@ def test_layer_norm_does_not_cancel(executor: Any, length: int) -> None:
     assert_matches(
         executor.layer_norm(array).numpy(), expected.layer_norm(x, ones, zeros, 1e-5), **near
     )
-    half = executor.from_numpy(x / 2)  # added, x again
+    half = executor.from_numpy(x / 2)  # x / 2 + x / 2 is x
     for summed in (None, executor.empty(x.shape)):
         result = executor.add_layer_norm(half, half, summed=summed).numpy()
         assert_matches(result, expected.layer_norm(x, ones, zeros, 1e-5), **near)
@@ -498,7 +498,7 @@ def test_pools_of_special_values(executor: Any) -> None:
     x[0, 0, 0, 1] = x[0, 0, 1, 0] = np.nan
     x[0, 0, :2, 2:4] = -np.inf
     x[0, 0, 0, 5] = np.inf
-    x[0, 0, 2:, :2] = 3.0  # equals: the first one counts
+    x[0, 0, 2:, :2] = 3.0  # equal maxima: the first one counts
     values, indices = executor.max_pool2d_with_indices(executor.from_numpy(x), 2)
     wanted, places = expected.pool("max", x, (2, 2), (2, 2))
     assert_matches(values.numpy(), wanted, rtol=0.0, atol=0.0, why="chooses an element")

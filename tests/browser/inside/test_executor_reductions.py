@@ -28,7 +28,7 @@ def executor(backend: Any) -> Any:
 
 
 def allowed(op: str, x: np.ndarray, axis: Any) -> dict[str, Any]:
-    """What float32 may be off by."""
+    """Return the tolerance of float32."""
     wide = np.abs(x.astype(np.float64))
     n = max(x.size // max(wide.sum(axis=axis).size, 1), 1)
     if op in ("max", "min"):
@@ -36,7 +36,7 @@ def allowed(op: str, x: np.ndarray, axis: Any) -> dict[str, Any]:
     if op == "sum":
         atol = n * U * wide.sum(axis=axis) + SUBNORMAL
         return {"rtol": 0.0, "atol": atol, "why": f"sum of {n}"}
-    # A mean over k groups of axes is scaled k times, by a rounded quotient each.
+    # A mean over k groups of axes is scaled k times, each by a rounded quotient.
     atol = (n * U + 12 * ULP) * wide.sum(axis=axis) / n + SUBNORMAL
     return {"rtol": 0.0, "atol": atol, "why": f"sum of {n}, scaled"}
 
@@ -142,8 +142,11 @@ def test_half_precision(executor: Any, op: str) -> None:
 
 
 def variance_allowed(x: np.ndarray, axis: Any) -> dict[str, Any]:
-    """Chan's merges: a relative error of a few u a level of the tree, and deviations from a mean
-    that is off by the same share of the values' size."""
+    """Return the tolerance of Chan's merges.
+
+    Each level of the tree adds a relative error of a few u, and the mean has an error of the same
+    share of the values' size.
+    """
     wide = x.astype(np.float64)
     size = np.abs(wide).max(initial=0.0)
     spread = np.abs(wide - wide.mean(axis=axis, keepdims=True)).max(initial=0.0)
@@ -168,15 +171,15 @@ def test_variance(executor: Any, shape: tuple[int, ...], ddof: float) -> None:
             assert_matches(result, expected, **variance_allowed(x, axis))
 
 
-# Few and many values, in rows and columns, of whole vec4s and not, in one pass and in several.
+# Few and many values, along rows and columns, in whole vec4s or not, in one pass or several.
 FAR = [(5,), (100,), (100_003,), (50, 5), (5, 51), (70, 100), (100, 72), (70_001, 2), (2, 70_001),
        (50, 3, 700), (7, 5, 3, 4)]  # fmt: skip
 
 
 @pytest.mark.parametrize("shape", FAR, ids=str)
 def test_variance_does_not_cancel(executor: Any, shape: tuple[int, ...]) -> None:
-    # The textbook formula, mean of squares less square of mean, has no digit right here; means
-    # rounded to float32 leave three.
+    # The textbook formula (mean of squares minus square of mean) has no correct digit here. Means
+    # rounded to float32 have three.
     x = (10_000.0 + random_array(1, *shape)).astype(np.float32)
     for axis in subsets(len(shape)):
         if axis == ():
@@ -210,7 +213,7 @@ EXTREMES = {
 @pytest.mark.parametrize("values", EXTREMES.values(), ids=EXTREMES.keys())
 def test_variance_of_extremes_is_numpys(executor: Any, values: list[float], count: int) -> None:
     x = np.tile(np.array(values, np.float32), count)
-    # NumPy's float32, but for sums that overflow, which its mean of float32 has.
+    # As NumPy's float32, except that its mean's sums overflow.
     finite = np.isfinite(x).all()
     expected = np.nan if not finite else np.var(x.astype(np.float64))
     two = np.stack([x, np.ones_like(x)])

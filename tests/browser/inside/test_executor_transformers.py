@@ -25,7 +25,7 @@ def executor(backend: Any) -> Any:
 
 
 def each_able(backend: Any, op: str, head_dim: int) -> Iterator[str]:
-    """The variants for a head_dim, one after the other."""
+    """Yield the variants for a head_dim, one after another."""
     variants = backend.device.variants
     for variant in variants.available(op):
         if variant.traits.get("head_dim", head_dim) == head_dim:
@@ -146,7 +146,7 @@ def block(
     x: np.ndarray, w_qkv: np.ndarray, b_qkv: np.ndarray, w_out: np.ndarray, b_out: np.ndarray,
     heads: int, causal: bool,
 ) -> np.ndarray:  # fmt: skip
-    """attention_block of [batch, seq, width] in float64."""
+    """Return attention_block of [batch, seq, width] in float64."""
     x, w_qkv, b_qkv, w_out, b_out = (a.astype(np.float64) for a in (x, w_qkv, b_qkv, w_out, b_out))
     batch, seq, width = x.shape
     parts = (x @ w_qkv + b_qkv).reshape(batch, seq, 3, heads, width // heads)

@@ -1,4 +1,4 @@
-"""First results: while kernels compile, a call runs one that compiles sooner."""
+"""First results: while a kernel compiles, a call runs another one that compiles faster."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ pytestmark = pytest.mark.native
 
 @pytest.fixture
 def bg() -> Iterator[Any]:
-    """browsergpu on a device on which nothing is compiled yet, as on a GPU."""
+    """browsergpu on a new device without compiled kernels, as on a GPU."""
     from pyodide.ffi import run_sync
 
     import browsergpu
@@ -29,7 +29,7 @@ def bg() -> Iterator[Any]:
 
 
 def kernels(bg: Any, work: Any) -> tuple[list[str], np.ndarray]:
-    """The kernels that some work runs, and its result."""
+    """Return the kernels that some work runs, and its result."""
     device = bg.default_device()
     found: list[str] = []
 
@@ -44,7 +44,7 @@ def kernels(bg: Any, work: Any) -> tuple[list[str], np.ndarray]:
 
 
 def compiled(bg: Any) -> None:
-    """Wait for all kernels that are being compiled."""
+    """Wait until all pending kernels are compiled."""
     from pyodide.ffi import run_sync
 
     device = bg.default_device()

@@ -12,7 +12,7 @@ from inside.comparison import assert_same_bits
 
 pytestmark = [pytest.mark.native, pytest.mark.firefox]
 
-#: Every step alone and with others, one pass, several, and those that are convolutions.
+#: Each radix alone and with others, one pass and several, and lengths that need a convolution.
 LENGTHS = [*range(1, 41), 97, 128, 210, 243, 343, 1000, 1024, 1031, 2048, 4096, 6000, 65536]
 
 
@@ -46,9 +46,12 @@ def transformed(
 
 
 def assert_near(found: np.ndarray, expected: np.ndarray, n: int, what: str = "") -> None:
-    """Each of log2 n levels of sums adds a rounding error of about 2^-24 of the root mean square,
-    and one of its factors, off by 1e-7; a convolution is two transforms of up to four times the
-    length, and three products."""
+    """Compare transforms within a bound on the rounding errors.
+
+    Each of log2 n levels of sums adds a rounding error of about 2^-24 of the root mean square, and
+    the error of a factor, 1e-7. A convolution is two transforms of up to four times the length, and
+    three products.
+    """
     assert found.shape == expected.shape
     from browsergpu.kernels.fourier.fft_lengths import passes
 
@@ -71,7 +74,7 @@ def test_every_kind_of_length(executor: Any, inverse: bool) -> None:
 @pytest.mark.parametrize("shape", [(1, 30), (257, 5), (40, 60), (2, 3, 5, 8), (5, 1200), (19, 22)])
 def test_batches(executor: Any, shape: tuple[int, ...]) -> None:
     x = random_complex(1, *shape)
-    x[-1] *= 100  # a row that is taken for another one would show
+    x[-1] *= 100  # reading the wrong row would be visible
     found = transformed(executor, x, scale=0.5)
     expected = 0.5 * np.fft.fft(x.astype(np.complex128))
     rows = (-1, shape[-1])
@@ -101,7 +104,7 @@ def test_there_and_back(executor: Any, n: int) -> None:
 
 @pytest.mark.parametrize("n", [8, 45, 49, 1021, 1024, 5000])
 def test_each_number_of_a_tone(executor: Any, n: int) -> None:
-    """The transform of a single 1 is a row of factors: each is near, not only on average."""
+    """The transform of a single 1 is a row of factors, each of which must be right."""
     for at in {1, n // 3, n - 1}:
         x = np.zeros((1, n), np.complex64)
         x[0, at] = 1

@@ -1,6 +1,6 @@
-"""Random calls at both APIs, good and bad, against NumPy: results, refusals, and what they leave.
+"""Random valid and invalid calls of both APIs against NumPy: results, refusals, and side effects.
 
-10,000 calls in all by default. More: BROWSERGPU_FUZZ_CALLS=100000 before the test command.
+The default is 10,000 calls in total. Set BROWSERGPU_FUZZ_CALLS=100000 to run more.
 """
 
 from __future__ import annotations
@@ -16,13 +16,16 @@ pytestmark = pytest.mark.native
 
 CALLS = int(os.environ.get("BROWSERGPU_FUZZ_CALLS", "10000"))
 CALLS_AN_EXAMPLE = 100
-CALLS_A_TEST = 1000  # so that tests report often enough
+CALLS_A_TEST = 1000  # so that tests report progress
 BATCHES = range(max(1, CALLS // (2 * CALLS_A_TEST)))  # for each of the two APIs
 
 
 def play(machine: Any, batch: int) -> None:
-    """Makes at least CALLS_A_TEST calls. A failing list of seeds shrinks to those that matter: each
-    is one call, and 0 is none."""
+    """Make at least CALLS_A_TEST calls.
+
+    Each seed is one call, and seed 0 is none, so hypothesis shrinks a failure to the seeds that
+    cause it.
+    """
     calls = 0
 
     @settings(max_examples=CALLS_A_TEST // CALLS_AN_EXAMPLE + 5)

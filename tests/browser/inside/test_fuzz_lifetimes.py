@@ -1,4 +1,4 @@
-"""Random lives of buffers, with errors and losses among them; and random extreme values."""
+"""Random lifetimes of buffers, with errors and device losses; and random extreme values."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from inside import reference, tolerances
 from inside.comparison import assert_matches
 from inside.gpu import on_gpu
 
-#: As for test_fuzz.py: 10,000 make the numbers below.
+#: As in test_fuzz.py: 10,000 gives the numbers below.
 SCALE = int(os.environ.get("BROWSERGPU_FUZZ_CALLS", "10000")) / 10_000
 LIVES = max(1, round(6 * SCALE))
 STEPS = 120
@@ -49,7 +49,7 @@ def test_random_lives_of_kept_buffers() -> None:
 
 
 def any_floats(generator: np.random.Generator, n: int) -> np.ndarray:
-    """float32 of all magnitudes, none subnormal, and those at the edges."""
+    """Return float32 of all magnitudes except subnormal ones, and the limits."""
     exponents = generator.uniform(-126, 127.9, n)
     values = (np.exp2(exponents) * generator.choice([-1, 1], n)).astype(np.float32)
     edges = [0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan, 2.0**31, 2.0**32, -(2.0**31), 65504.0]
@@ -64,12 +64,12 @@ def test_powers_of_extreme_numbers(backend: Any, seed: int) -> None:
     n = 257
     base = any_floats(generator, n)
     kind = generator.integers(4)
-    if kind == 0:  # near 1, to high powers
+    if kind == 0:  # near 1, with large exponents
         base = (1 + generator.normal(size=n) * 10.0 ** generator.uniform(-7, -1)).astype("f4")
         power = (generator.uniform(-1, 1, n) * 2.0 ** generator.uniform(0, 25)).astype("f4")
-    elif kind == 1:  # whole powers, of negative numbers too
+    elif kind == 1:  # integer powers, also of negative numbers
         power = generator.integers(-140, 140, n).astype("f4")
-    elif kind == 2:  # where the result is near the limits of float32
+    elif kind == 2:  # results near the limits of float32
         with np.errstate(all="ignore"):
             power = (generator.uniform(-150, 129, n) / np.log2(np.abs(base.astype("f8")))).astype(
                 "f4"
@@ -89,8 +89,7 @@ def test_powers_of_extreme_numbers(backend: Any, seed: int) -> None:
 
 
 def cast_of(values: np.ndarray, dtype: str) -> np.ndarray:
-    """What a cast gives: cut off towards 0, clamped, NaN to 0; NumPy's float16; anything but 0 is
-    true."""
+    """Return a cast's result: truncated, clamped, NaN to 0; NumPy's float16; true unless 0."""
     if dtype == "f16":
         with np.errstate(all="ignore"):
             return values.astype(np.float16)
@@ -134,5 +133,5 @@ def test_variances_of_numbers_far_from_zero(backend: Any, seed: int) -> None:
         values = np.ascontiguousarray(values.T)
     found = executor.variance(executor.from_numpy(values), axis).numpy()
     expected = values.astype(np.float64).var(axis=axis)
-    # A few roundings of each deviation, whose operands are exact.
+    # A few roundings of each deviation; the operands are exact.
     assert_matches(found, expected, rtol=1e-5, atol=1e-37, why="squares summed in float32")

@@ -22,8 +22,10 @@ TRANSPOSES = ("no_trans", "trans", "conj_trans")
 
 
 def stored(matrix: np.ndarray, ld: int, order: str, filler: float) -> np.ndarray:
-    """A matrix as it lies in memory: lines of `ld` elements with `filler` between them, and the
-    last line no longer than it must be."""
+    """Store a matrix with lines of `ld` elements, and `filler` between the lines.
+
+    The last line has no filler.
+    """
     lines = matrix if order == "C" else matrix.T
     count, length = lines.shape
     flat = np.full(max((count - 1) * ld + length, 0), filler, matrix.dtype)
@@ -33,7 +35,7 @@ def stored(matrix: np.ndarray, ld: int, order: str, filler: float) -> np.ndarray
 
 
 def loaded(flat: np.ndarray, rows: int, cols: int, ld: int, order: str) -> np.ndarray:
-    """The matrix that `stored` laid out."""
+    """Return the matrix that `stored` wrote."""
     count, length = (rows, cols) if order == "C" else (cols, rows)
     lines = np.empty((count, length), flat.dtype)
     for i in range(count):
@@ -43,7 +45,7 @@ def loaded(flat: np.ndarray, rows: int, cols: int, ld: int, order: str) -> np.nd
 
 @dataclass
 class Product:
-    """The arguments of one product, and its check."""
+    """The arguments of one product, and a check of its result."""
 
     m: int
     n: int
@@ -83,8 +85,11 @@ class Product:
         }
 
     def run(self, backend: Any, a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
-        """The GPU's C. A's and B's padding is NaN, which would spoil what reads it; C's padding
-        must come back as it was."""
+        """Run the product and return C.
+
+        The padding of A and B is NaN, which would spoil the result if it were read. The padding of
+        C must not change.
+        """
         lda, ldb, ldc = self.leading()
         with on_gpu(backend) as gpu:
             a_ptr = gpu.upload(stored(a, lda, self.order, np.nan))
@@ -101,10 +106,10 @@ class Product:
         return np.ascontiguousarray(result)
 
     def check(self, backend: Any, seed: int = 1) -> None:
-        """Run it on random data and compare."""
+        """Run the product on random data and compare."""
         a = random_array(seed, *self.shape_a())
         b = random_array(seed + 1, *self.shape_b())
-        # With beta 0, C must not be read: a NaN in it would show.
+        # With beta 0, C must not be read: its NaN would be visible.
         shape = (self.m, self.n)
         c = random_array(seed + 2, *shape) if self.beta else np.full(shape, np.nan, np.float32)
         result = self.run(backend, a, b, c)
@@ -181,7 +186,7 @@ def test_nan_in_c_propagates_with_beta(backend: Any) -> None:
 def test_special_values_reach_their_row_or_column_only(
     backend: Any, value: float, where: str
 ) -> None:
-    # The last row, column and step stand beside the zeros that fill up a tile.
+    # The last row, column and step are adjacent to the zeros that fill a tile.
     product = Product(67, 66, 19)
     a, b = random_array(1, 67, 19), random_array(2, 19, 66)
     c = np.zeros((67, 66), np.float32)
@@ -243,8 +248,10 @@ def test_enums_and_strings_are_the_same(backend: Any) -> None:
 
 @dataclass
 class Batch:
-    """A batched product: `gaps` elements lie between the matrices of A, B and C; a gap of None
-    means a stride of 0, the same matrix for the whole batch."""
+    """A batched product, with `gaps` elements between the matrices of A, B and C.
+
+    A gap of None means a stride of 0: all products use the same matrix.
+    """
 
     product: Product
     count: int
@@ -295,7 +302,7 @@ class Batch:
 def _strided(
     matrices: list[np.ndarray], ld: int, order: str, gap: int, filler: float
 ) -> tuple[np.ndarray, int]:
-    """Matrices one after another, each followed by `gap` elements but for the last."""
+    """Return matrices one after another with `gap` elements between them, and their stride."""
     parts = [stored(matrix, ld, order, filler) for matrix in matrices]
     stride = parts[0].size + gap
     flat = np.full(stride * (len(parts) - 1) + parts[-1].size, filler, np.float32)
@@ -317,7 +324,8 @@ def test_batches(backend: Any, gaps: tuple[int | None, int | None, int], order: 
 
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_matrices_of_c_side_by_side(backend: Any, order: str) -> None:
-    # The lines of the three matrices take turns: stride_c is one line's length, ldc is three.
+    # The lines of three matrices alternate: stride_c is one line's length, and ldc is three times
+    # that.
     m, n, k, count = 5, 7, 4, 3
     a, b = random_array(1, count, m, k), random_array(2, count, k, n)
     lines, length = (m, n) if order == "C" else (n, m)
@@ -409,7 +417,7 @@ def test_any_batch(backend: Any, data: st.DataObject) -> None:
 
 @pytest.fixture(params=[v.name for v in VARIANTS["gemm"]])
 def forced(request: pytest.FixtureRequest, backend: Any) -> Iterator[Any]:
-    """One variant after the other does what it can of the products in a test."""
+    """Use one variant after another for a test's products, where it applies."""
     with only_variant(backend.device, "gemm", request.param) as forced:
         yield forced
 

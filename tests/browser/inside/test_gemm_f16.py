@@ -31,7 +31,7 @@ def check(
     a = random_array(seed, m, k, dtype=np.float16)
     b = random_array(seed + 1, k, n, dtype=np.float16)
     c = random_array(seed + 2, m, n, dtype=np.float16)
-    if beta == 0.0:  # then C must not be read: a NaN in it would show
+    if beta == 0.0:  # C must not be read: its NaN would be visible
         c = np.full((m, n), np.nan, np.float16)
     scalars = {"trans_a": False, "trans_b": False, "alpha": alpha, "beta": beta}
     magnitude = reference.gemm_magnitude(a, b, np.nan_to_num(c), **scalars)
@@ -43,8 +43,8 @@ def check(
     )
 
 
-# From a single element to several tiles; rows of whole vectors (n and k multiples of 8) or not,
-# and thin ones.
+# From one element to several tiles; thin matrices; and rows of whole vectors (n and k multiples of
+# 8) or not.
 SIZES = [
     (1, 1, 1), (1, 3, 5), (3, 1, 7), (7, 5, 9), (8, 8, 8), (32, 32, 32), (33, 31, 65),
     (64, 128, 16), (67, 45, 100), (130, 3, 17), (3, 131, 2), (128, 128, 64), (129, 136, 40),
@@ -67,7 +67,7 @@ def test_the_picked_variants(backend: Any) -> None:
 
 @pytest.mark.fast
 def test_f16_accumulates_in_float32(backend: Any) -> None:
-    # 4,096 ones: a float16 sum would stop at 2,048, where adding one no longer changes it.
+    # 4,096 ones: a float16 sum would stop at 2,048, where adding one has no effect.
     m, k = 8, 4096
     a, b = np.ones((m, k), np.float16), np.ones((k, m), np.float16)
     for _name in each_variant(backend.device, "gemm_f16"):
@@ -93,7 +93,7 @@ def test_f16_overflow_and_nan(backend: Any, n: int, k: int) -> None:
 
 
 def test_f16_sums_beyond_float16_come_back_into_it(backend: Any) -> None:
-    # 600 * 600 is more than float16 holds; alpha makes it fit again.
+    # 600 * 600 overflows float16; alpha brings it back into range.
     a, b = np.full((8, 8), 600.0, np.float16), np.full((8, 8), 600.0, np.float16)
     for _name in each_variant(backend.device, "gemm_f16"):
         result = run_f16(backend, 2.0**-10, a, b, 0.0, np.zeros((8, 8), np.float16))
@@ -105,7 +105,7 @@ def test_f16_sums_beyond_float16_come_back_into_it(backend: Any) -> None:
 
 @pytest.mark.parametrize(("m", "n"), [(3, 5), (37, 35)])
 def test_f16_keeps_the_memory_behind_c(backend: Any, m: int, n: int) -> None:
-    # An odd number of halves ends in the middle of a word; the word's other half is not C's.
+    # An odd number of halves ends in the middle of a word, whose other half is not part of C.
     a, b = random_array(1, m, 40, dtype=np.float16), random_array(2, 40, n, dtype=np.float16)
     for _name in each_variant(backend.device, "gemm_f16"):
         with on_gpu(backend) as gpu:

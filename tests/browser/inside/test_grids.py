@@ -1,5 +1,8 @@
-"""Grids that fold and layer. WebGPU allows 65,535 workgroups in a dimension, which take
-SwiftShader minutes, so the limit that the package works with is lowered to a few."""
+"""Grids that fold into several dimensions or layers.
+
+WebGPU allows 65,535 workgroups in a dimension, which take SwiftShader minutes. The tests lower the
+package's limit to a few.
+"""
 
 from __future__ import annotations
 
@@ -22,8 +25,10 @@ pytestmark = pytest.mark.firefox
 def few_workgroups(
     request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[int]:
-    """Lowers the limit. Plans are remembered by their arguments, so each test takes sizes that no
-    other test has."""
+    """Lower the limit.
+
+    Plans are cached by their arguments, so each test uses sizes that no other test uses.
+    """
     import js
 
     from browsergpu.core import grids

@@ -14,7 +14,7 @@ from inside.gpu import random_array
 
 @pytest.fixture
 def backends() -> Iterator[list[Any]]:
-    """Three backends on devices of their own."""
+    """Three backends, each with its own device."""
     from browsergpu import WasmBackend
 
     made = [WasmBackend() for _ in range(3)]

@@ -15,7 +15,7 @@ from inside.losing import destroy
 
 
 def record_an_invalid_dispatch(backend: Any, pointer: int) -> None:
-    """More workgroups than WebGPU allows, past all checks of arguments."""
+    """Dispatch more workgroups than WebGPU allows, past all argument checks."""
     device = backend.device
     pipeline = device.pipeline("fill")
     device.recorder.dispatch(pipeline, 2**20, 1, 1, backend._buffers[pointer].id, 4, 0)
@@ -48,7 +48,7 @@ def test_the_device_works_on_after_a_validation_error(backend: Any) -> None:
         record_an_invalid_dispatch(backend, x)
         with pytest.raises(ValidationError):
             backend.synchronize()
-        backend.synchronize()  # the error is told once
+        backend.synchronize()  # the error is raised once
         backend.copy_htod(x, data)
         backend.unary("neg", x, x, 4)
         assert_same_bits(gpu.download(x, 4), -data, "after the error")
@@ -79,7 +79,7 @@ def test_a_lost_device_raises_and_does_not_hang() -> None:
         with pytest.raises(DeviceLost, match="lost"):
             work()
 
-    # Recording may not notice at once, but the next wait does.
+    # Recording may not notice immediately, but the next wait does.
     def record_and_wait() -> None:
         for _ in range(10_000):
             backend.unary("neg", x, x, 8)
@@ -149,7 +149,7 @@ def test_closing_ends_what_waits(work: str) -> None:
         backend.close()
         await asyncio.wait_for(waiting, 240)
 
-    # Finishing and failing as a backend fails are both fine; hanging is not.
+    # The wait may finish or raise a BackendError, but must not hang.
     with contextlib.suppress(BackendError):
         run_sync(wait_and_close())
     assert not backend.is_initialized
@@ -165,12 +165,12 @@ fn main(@builtin(global_invocation_id) id: vec3u) { y[id.x] = two; }
 
 
 def outcomes(*waits: Any) -> list[str]:
-    """How waits that run side by side end: "" or the name of what they raise, and its message."""
+    """Return how concurrent waits end: "", or the exception's name and message."""
     from pyodide.ffi import run_sync
 
     ends = []
 
-    # What run_sync hands over stays with JavaScript for a while, and a traceback holds arrays.
+    # JavaScript keeps run_sync's arguments for a while, and a traceback holds arrays.
     async def together() -> None:
         for end in await asyncio.gather(*waits, return_exceptions=True):
             raised = isinstance(end, BaseException)
@@ -181,7 +181,7 @@ def outcomes(*waits: Any) -> list[str]:
 
 
 def run_a_broken_shader(backend: Any, name: str) -> None:
-    """Runs a kernel that does not compile and that no other test has."""
+    """Run a kernel that does not compile and that no other test uses."""
     from browsergpu import KernelExecutor
 
     executor = KernelExecutor(backend.device)
@@ -207,7 +207,7 @@ def test_reads_side_by_side_raise_each(backend: Any, cause: str, nbytes: int) ->
         )  # fmt: skip
         assert len(set(ends)) == 1, "the same error for all"
         assert ends[0].startswith(cause)
-        backend.synchronize()  # nobody is told again
+        backend.synchronize()  # the error is not raised again
         for result, pointer in zip(results, pointers, strict=True):
             assert (result == SENTINEL).all(), "who raises leaves the array alone"
             backend.copy_dtoh(result, pointer)

@@ -1,4 +1,4 @@
-"""The elementwise functions of shaders/lib/math against float64, one kernel for each file."""
+"""The elementwise functions of shaders/lib/math against float64, one kernel per file."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ FILES = {
     "wide_log2": [],
 }
 LARGEST = np.finfo(np.float32).max
-TRUTHS = {"isnan", "isinf", "isfinite", "signbit"}  # functions that say yes or no
+TRUTHS = {"isnan", "isinf", "isfinite", "signbit"}  # functions with boolean results
 EXACT = {*FILES["signs"], *FILES["rounding"]}
 
 
 def reference(name: str) -> Callable[..., np.ndarray]:
-    """NumPy's function."""
+    """Return NumPy's function."""
     other = {
         "asin": np.arcsin, "acos": np.arccos, "atan": np.arctan, "atan2": np.arctan2,
         "asinh": np.arcsinh, "acosh": acosh, "atanh": np.arctanh,
@@ -56,23 +56,23 @@ def reference(name: str) -> Callable[..., np.ndarray]:
 
 
 def ndtr(x: np.ndarray) -> np.ndarray:
-    """The distribution function of the standard normal distribution."""
+    """Return the standard normal distribution function."""
     return 0.5 * np.vectorize(math.erfc, otypes=[np.float64])(-x / np.sqrt(2.0))
 
 
 def acosh(x: np.ndarray) -> np.ndarray:
-    """arccosh, which is a number for some x below -10,000 in Pyodide."""
+    """Return arccosh; Pyodide's gives numbers for some x below -10,000."""
     return np.where(x < 1, np.nan, np.arccosh(x))
 
 
 def floor_of_quotient(p: np.ndarray, q: np.ndarray) -> np.ndarray:
-    """floor_divide as the Array API standard has it where an operand is infinite."""
+    """Return floor_divide with the Array API standard's results for infinite operands."""
     is_infinite = np.isinf(p) | np.isinf(q)
     return np.where(is_infinite, np.divide(p, q), np.floor_divide(p, q))
 
 
 class Bound(NamedTuple):
-    """How far a result may be from the exact one, in ULP of that, and why."""
+    """The allowed error in ULP of the exact result, and the reason."""
 
     ulps: float
     why: str
@@ -116,20 +116,20 @@ SPECIALS = np.concatenate([SPECIALS, -SPECIALS, np.float32([np.nan])])
 
 
 def any_size(generator: np.random.Generator, n: int) -> np.ndarray:
-    """Normal numbers of either sign, each exponent as likely as any other."""
+    """Return normal numbers of either sign, with uniformly distributed exponents."""
     size = generator.uniform(1.0, 2.0, n) * 2.0 ** generator.integers(-126, 128, n)
     return (size * generator.choice([-1.0, 1.0], n)).astype(np.float32)
 
 
 def neighbours(x: np.ndarray) -> np.ndarray:
-    """Of float64, the nearest numbers of float32 and those beside them."""
+    """Return the float32 numbers nearest to float64 numbers, and their neighbours."""
     nearest = x.astype(np.float32)
     sides = [np.nextafter(nearest, np.float32(side)) for side in (-np.inf, np.inf)]
     return np.concatenate([nearest, *sides])
 
 
 def is_normal(x: np.ndarray) -> np.ndarray:
-    """Not subnormal, which may count as 0."""
+    """Return whether numbers are not subnormal; subnormal ones may be flushed to 0."""
     return (np.abs(x) >= SUBNORMAL) | (x == 0) | np.isnan(x)
 
 
@@ -138,13 +138,13 @@ def without_subnormal(x: np.ndarray) -> np.ndarray:
 
 
 def cut(x: np.ndarray) -> np.ndarray:
-    """Whole vec4s."""
+    """Repeat elements to fill whole vec4s."""
     return np.resize(x, -(-x.size // 4) * 4)
 
 
 @cache
 def one_operand() -> np.ndarray:
-    """Special values, all exponents, where functions are 0 or turn, and where they overflow."""
+    """Return special values, all exponents, and points near zeros, extremes and overflows."""
     generator = np.random.default_rng(1)
     quarters = np.concatenate([np.arange(1.0, 301.0), generator.integers(301, 10**7, 200)])
     places = [math.log(2.0) * k for k in range(-126, 129)]
@@ -154,7 +154,7 @@ def one_operand() -> np.ndarray:
         SPECIALS,
         any_size(generator, 8000),
         neighbours(quarters * (math.pi / 2)),
-        # The float32 that is nearest to a multiple of a quarter turn, and two others.
+        # The float32 nearest to a multiple of a quarter turn, and two others.
         np.float32([16367173.0 * 2.0**72, 1.2802264e15, 5.4222e29]),
         neighbours(np.array(places)),
         np.concatenate([1.0 + offsets, 1.0 - offsets, offsets - 1.0, -1.0 - offsets]),
@@ -168,7 +168,7 @@ def one_operand() -> np.ndarray:
 
 @cache
 def two_operands() -> tuple[np.ndarray, np.ndarray]:
-    """Pairs of special values, of all exponents, of like sizes, of integers, and powers."""
+    """Return pairs: special values, all exponents, similar sizes, integers, and powers."""
     generator = np.random.default_rng(2)
     pairs = [np.meshgrid(SPECIALS, SPECIALS)]
     pairs += [(any_size(generator, 6000), any_size(generator, 6000))]
@@ -178,7 +178,7 @@ def two_operands() -> tuple[np.ndarray, np.ndarray]:
     pairs += [(10.0 ** generator.uniform(-3.0, 3.0, 3000), generator.uniform(-15.0, 15.0, 3000))]
     pairs += [(1.0 + 2.0 ** generator.uniform(-23, 0, 1000), 2.0 ** generator.uniform(0, 30, 1000))]
     nearly = generator.uniform(-2.0, 0.0, 1000)
-    pairs += [(nearly, np.log1p(-np.exp(nearly)))]  # whose logaddexp is nearly 0
+    pairs += [(nearly, np.log1p(-np.exp(nearly)))]  # their logaddexp is nearly 0
     with np.errstate(over="ignore"):
         p, q = (
             np.concatenate([np.ravel(part) for part in parts]).astype(np.float32)
@@ -189,7 +189,7 @@ def two_operands() -> tuple[np.ndarray, np.ndarray]:
 
 
 def declared(file: str) -> dict[str, int]:
-    """The functions of a file of lib/math, and how many operands they have."""
+    """Return the functions of a file of lib/math, with their number of operands."""
     from browsergpu.kernels.text import shaders
 
     text = (shaders.directory() / f"lib/math/{file}.wgsl").read_text(encoding="utf-8")
@@ -198,7 +198,7 @@ def declared(file: str) -> dict[str, int]:
 
 
 def source(file: str) -> str:
-    """A kernel that writes the results of a file's functions one after the other."""
+    """Return a kernel that writes the results of a file's functions one after another."""
     from browsergpu.kernels.text import shaders
 
     lines = []
@@ -226,7 +226,7 @@ fn main(@builtin(global_invocation_id) id: vec3u) {{
 
 
 def run(backend: Any, file: str, p: np.ndarray, q: np.ndarray) -> dict[str, np.ndarray]:
-    """What each function of a file makes of the same operands."""
+    """Return the results of each function of a file for the same operands."""
     from browsergpu import KernelExecutor
 
     executor = KernelExecutor(backend.device)
@@ -239,12 +239,12 @@ def run(backend: Any, file: str, p: np.ndarray, q: np.ndarray) -> dict[str, np.n
 
 
 def without_payload(x: np.ndarray) -> np.ndarray:
-    """The same, with one NaN for all."""
+    """Return the array with a single bit pattern for NaN."""
     return np.where(np.isnan(x), np.float32(np.nan), x)
 
 
 def expected_of(name: str, *operands: np.ndarray) -> np.ndarray:
-    """NumPy's result: of float64, where it is not exact."""
+    """Return NumPy's result, computed in float64 unless the function is exact."""
     if name not in TRUTHS | EXACT:
         operands = tuple(x.astype(np.float64) for x in operands)
     with np.errstate(all="ignore"):
@@ -252,16 +252,16 @@ def expected_of(name: str, *operands: np.ndarray) -> np.ndarray:
 
 
 def allowed_of(name: str, expected: np.ndarray, *operands: np.ndarray) -> np.ndarray:
-    """How far a result may be off."""
+    """Return the allowed error."""
     size = np.abs(expected)
     least = np.where(size < 2 * SUBNORMAL, 2 * SUBNORMAL, 0.0)
-    if name in ("logaddexp", "remainder"):  # a part may be subnormal
+    if name in ("logaddexp", "remainder"):  # an intermediate result may be subnormal
         least = 2 * SUBNORMAL
     with np.errstate(all="ignore"):
         if name == "logaddexp":
             p, q = (x.astype(np.float64) for x in operands)
             apart = np.abs(p - q)
-            # ULP also of what a rounded difference changes the exponential by.
+            # The ULPs also count the rounded difference's effect on the exponential.
             difference = np.nan_to_num(apart * np.exp(-apart))
             size = np.maximum(size, np.abs(np.maximum(p, q))) + difference
         ulp = np.spacing(np.minimum(size, LARGEST).astype(np.float32)).astype(np.float64)
@@ -274,7 +274,7 @@ def check(name: str, result: np.ndarray, *operands: np.ndarray) -> None:
         wanted = without_payload(expected.astype(np.float32))
         assert_same_bits(without_payload(result), wanted, name)
         return
-    # A float32 just below the largest one may be off by an ULP, to infinity.
+    # Results just below the largest float32 may be off by an ULP, which gives infinity.
     kept = ~(np.abs(np.abs(expected) * 2.0**-128 - 1.0) < 2.0**-20)
     allowed = allowed_of(name, expected, *operands)
     why = f"{name}: {BOUNDS[name].ulps} ULP, {BOUNDS[name].why}"
@@ -335,7 +335,7 @@ def test_files_compile_without_a_warning(file: str) -> None:
     import js
     from pyodide.ffi import run_sync
 
-    # The device that was opened last may be gone.
+    # The most recently opened device may be lost.
     adapter = run_sync(js.navigator.gpu.requestAdapter())
     device = run_sync(adapter.requestDevice())
     assert messages(device, source(file)) == []

@@ -87,7 +87,7 @@ def test_arrays_of_any_dtype(backend: Any, dtype: str, count: int) -> None:
     array = array.view(dtype)
     result = np.zeros_like(array)
     with on_gpu(backend) as gpu:
-        # In a buffer with room behind it, the last bytes take the path of partial words.
+        # In a larger buffer, the last bytes take the path for partial words.
         for room in (0, 9):
             pointer = gpu.alloc(size + room)
             backend.copy_htod(pointer, array)
@@ -138,7 +138,7 @@ def test_a_source_may_change_after_the_copy(backend: Any) -> None:
 
 @pytest.mark.fast
 def test_copies_and_ops_keep_their_order(backend: Any) -> None:
-    # Each upload must come after the ops that were recorded before it, also of a partial word.
+    # Each upload must follow the ops recorded before it, also if it is a partial word.
     with on_gpu(backend) as gpu:
         a, total = gpu.alloc(28), gpu.upload(np.zeros(7, np.float32))
         expected = np.zeros(7, np.float32)
@@ -172,7 +172,7 @@ def test_a_freed_buffer_serves_the_work_recorded_with_it(backend: Any) -> None:
         backend.copy_htod(source, np.full(64, 5.0, np.float32))
         backend.unary("neg", source, result, 64)
         backend.free(source)
-        other = gpu.alloc(256)  # may well be the same memory
+        other = gpu.alloc(256)  # probably the same memory
         backend.copy_htod(other, np.full(64, 9.0, np.float32))
         assert_same_bits(gpu.download(result, 64), np.full(64, -5.0, np.float32), "result")
 
@@ -186,7 +186,7 @@ def test_pointers_are_distinct_and_never_zero(backend: Any) -> None:
 
 
 def test_a_pointer_is_not_given_out_again(backend: Any) -> None:
-    # A stale pointer must stay invalid, not point to somebody else's data.
+    # A stale pointer must stay invalid, and not point to another buffer.
     first = backend.alloc(16)
     backend.free(first)
     second = backend.alloc(16)
@@ -263,14 +263,14 @@ def test_many_reads_at_once(backend: Any) -> None:
 
 
 def heap_bytes() -> int:
-    """The size of Pyodide's memory."""
+    """Return the size of Pyodide's memory."""
     import pyodide_js
 
     return int(pyodide_js._module.HEAPU8.length)
 
 
 def test_recording_goes_on_when_pythons_memory_grows(backend: Any) -> None:
-    # Growing detaches every JavaScript view of the memory, also that of the command ring.
+    # Growing detaches every JavaScript view of the memory, including the command ring's.
     with on_gpu(backend) as gpu:
         one, total = gpu.upload(np.ones(3, np.float32)), gpu.upload(np.zeros(3, np.float32))
         ballast = []
@@ -300,7 +300,7 @@ def test_a_read_returns_the_contents_at_its_start(backend: Any) -> None:
         await asyncio.sleep(0)
         backend.unary("neg", pointer, pointer, 1000)
         backend.free(pointer)
-        other = backend.alloc(data.nbytes)  # may well be the same memory
+        other = backend.alloc(data.nbytes)  # probably the same memory
         backend.copy_htod(other, np.zeros_like(data))
         await reading
         backend.free(other)
@@ -310,8 +310,8 @@ def test_a_read_returns_the_contents_at_its_start(backend: Any) -> None:
 
 
 def test_more_than_one_row_of_workgroups_is_computed_to_its_end(backend: Any) -> None:
-    # All on the GPU, since Python's own memory is smaller. WebGPU gives a new buffer as zeros;
-    # exp(0) is 1, and a sum of ones is exact.
+    # Computed on the GPU only, because Python's own memory is smaller. A new WebGPU buffer has
+    # zeros, exp(0) is 1, and a sum of ones is exact.
     memory = backend.device.memory
     memory.trim()
     n = min(backend.device.largest_buffer // 4, 70_000_000)  # 65,535 × 256 × 4 are 67 million
@@ -325,7 +325,7 @@ def test_more_than_one_row_of_workgroups_is_computed_to_its_end(backend: Any) ->
 
 
 def test_a_device_without_room_says_so_and_works_on(backend: Any) -> None:
-    # Whether the largest buffer that a device allows can be had is up to its memory.
+    # The largest buffer that a device allows may exceed its memory.
     from browsergpu.errors import OutOfMemory
 
     memory = backend.device.memory

@@ -1,4 +1,4 @@
-"""Empty submits, which make a browser check whether the GPU is done, only where necessary."""
+"""Empty submits make a browser check whether the GPU is done; they are sent only if necessary."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MOST_ROUNDS = 50
 
 
 def empty_submits(backend: Any) -> int:
-    """How many of them some reads make."""
+    """Return the number of empty submits during some reads."""
     import js
 
     pointer = backend.alloc(4096)
@@ -31,5 +31,5 @@ def test_waits_are_nudged_where_the_browser_does_not_tell_at_once(backend: Any) 
     if "Firefox" in js.navigator.userAgent:
         assert empty_submits(backend) > 0
         return
-    # A browser whose cores are busy may need more than one look to show that it tells at once.
+    # On a busy machine, the browser may need several rounds to report the end immediately.
     assert any(empty_submits(backend) == 0 for _ in range(MOST_ROUNDS))

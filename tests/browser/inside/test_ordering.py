@@ -1,4 +1,4 @@
-"""Sorting, indices of extremes and bisection against NumPy, bit by bit."""
+"""Sorting, argmax and argmin, and bisection against NumPy, bit by bit."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from inside.test_executor_arrays import DTYPES
 
 pytestmark = [pytest.mark.native, pytest.mark.firefox]
 
-# Around the rows that a workgroup sorts by itself, and the tiles that longer ones are cut into.
+# Near the length that one workgroup sorts, and near the tile length of longer rows.
 LENGTHS = [0, 1, 2, 3, 255, 256, 257, 1023, 1024, 1025, 2048, 2049, 5000]
 SPECIAL = [np.nan, np.inf, -np.inf, 0.0, -0.0, 1e-40, -1e-40, 3.4e38, -3.4e38, -np.nan]
 
@@ -26,7 +26,7 @@ def executor(backend: Any) -> Any:
 
 
 def elements(dtype: str, *shape: int, seed: int = 1) -> np.ndarray:
-    """Elements of a dtype, many of them equal, and among floats all that are special."""
+    """Return elements of a dtype, many of them equal, with special values among floats."""
     generator = np.random.default_rng(seed)
     if dtype == "bool":
         return generator.integers(0, 2, shape).astype(bool)
@@ -45,7 +45,7 @@ def elements(dtype: str, *shape: int, seed: int = 1) -> np.ndarray:
 
 
 def order_of(x: np.ndarray, axis: int, descending: bool) -> np.ndarray:
-    """What argsort is to give: NaN are one value, and the largest."""
+    """Return the expected argsort: all NaN are equal and largest."""
     if not descending:
         return np.argsort(x, axis, kind="stable").astype(np.int32)
     _, ranks = np.unique(x, return_inverse=True)
@@ -214,7 +214,7 @@ def test_more_workgroups_than_a_dimension_holds(
     from browsergpu.core import grids
 
     monkeypatch.setattr(grids, "MAX_PER_DIMENSION", 5)
-    check_sort(executor, elements("i32", 23, 600))  # a row each
+    check_sort(executor, elements("i32", 23, 600))  # one row each
     check_sort(executor, elements("i32", 23, 1030))
     check_extremes(executor, elements("i32", 23, 4099), 1)
     check_extremes(executor, elements("i32", 23, 2, 3000), 1)

@@ -1,4 +1,4 @@
-"""The buffer pool, its statistics and limits, and a full memory."""
+"""The buffer pool, its statistics and limits, and full memory."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MIB = 2**20
 
 @contextmanager
 def opened(**options: Any) -> Iterator[Any]:
-    """An initialised backend of these options."""
+    """Open an initialised backend with the given options."""
     from browsergpu import WasmBackend
 
     with WasmBackend(**options) as backend:
@@ -26,7 +26,7 @@ def opened(**options: Any) -> Iterator[Any]:
 
 
 def numbers(backend: Any) -> tuple[int, int, int]:
-    """(bytes in use, bytes pooled, buffers)."""
+    """Return (bytes in use, bytes pooled, buffers)."""
     memory = backend.device.memory
     return memory.in_use, memory.pooled, memory.buffers
 
@@ -189,7 +189,7 @@ def test_the_memory_limit_holds_and_is_in_the_error() -> None:
 
 
 def refused(backend: Any, nbytes: int) -> Any:
-    """The error of a request that there is no room for."""
+    """Return the error of a request that exceeds the memory."""
     from browsergpu.errors import OutOfMemory
 
     with pytest.raises(OutOfMemory) as caught:
@@ -268,7 +268,7 @@ def test_an_op_without_room_for_its_temporaries_leaves_nothing() -> None:
         tensors.write_tensor(x, np.ones(n, np.float16))
         before = numbers(backend)[::2]
         big = tensors.alloc_tensor((n,), "f32")
-        with pytest.raises(OutOfMemory):  # wants two float32 buffers, and there is room for one
+        with pytest.raises(OutOfMemory):  # needs two float32 buffers; one fits
             tensors.softmax(x, y, 0)
         tensors.free_tensor(big)
         assert numbers(backend)[::2] == before
@@ -280,7 +280,7 @@ def test_an_op_without_room_for_its_temporaries_leaves_nothing() -> None:
 
 
 def largest(backend: Any) -> int:
-    """The largest buffer, which SwiftShader promises and then has no room for."""
+    """Return the size of the largest buffer, which SwiftShader advertises but cannot allocate."""
     if backend.device.info["architecture"] != "swiftshader":
         pytest.skip("how to run out of memory without taking all of it is known of SwiftShader")
     size: int = backend.device.largest_buffer
@@ -309,7 +309,7 @@ def test_the_gpus_refusal_raises_in_the_call_and_leaves_nothing() -> None:
                 assert "the GPU's own" in str(caught.value)
                 assert numbers(backend) == before
                 assert js.gpuWatch.buffersAlive == alive
-            backend.synchronize()  # nothing is told a second time
+            backend.synchronize()  # the error is not raised again
             assert_same_bits(gpu.download(x, 1000), data, "what was there before")
 
 
@@ -331,7 +331,7 @@ def test_the_gpus_refusal_trims_the_pool_and_tries_once_more() -> None:
 
 
 def called_by_javascript(work: Callable[[], Any]) -> Any:
-    """Calls a function from JavaScript, where Python cannot block; gives its result."""
+    """Call a function from JavaScript, where Python cannot block, and return its result."""
     from pyodide.code import run_js
 
     from browsergpu.gpu.browser import interop as _js
@@ -361,10 +361,10 @@ def test_where_python_cannot_block_the_next_wait_tells() -> None:
         assert caught.value.op == "alloc"
         assert (caught.value.requested, caught.value.available) == (size - 5, None)
         backend.synchronize()
-        # The buffer that never was is not given to the next who asks.
+        # A buffer that failed to allocate is not reused for the next request.
         backend.free(pointer)
         assert numbers(backend) == before
-        # The pool is trimmed before anything is made again.
+        # The pool is trimmed before a new allocation.
         x = backend.alloc(100_000)
         assert numbers(backend)[1] == 0
         data = random_array(1, 25_000)

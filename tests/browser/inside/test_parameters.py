@@ -1,4 +1,4 @@
-"""Both ways in which parameters reach a kernel: WGSL immediates and the uniform ring."""
+"""Both ways to pass parameters to a kernel: WGSL immediates and the uniform ring."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.firefox
 
 @pytest.fixture(scope="module", params=[True, False], ids=["immediates", "uniform ring"])
 def backend(request: pytest.FixtureRequest) -> Iterator[Any]:
-    """A backend that uses one of the ways."""
+    """A backend that uses one of the two ways."""
     with shared_backend(immediates=request.param) as backend:
         if request.param and backend.device.immediate_bytes == 0:
             pytest.skip("this browser has no WGSL immediates")
@@ -81,8 +81,8 @@ def test_partial_words(backend: Any, size: int) -> None:
 
 
 def test_each_op_keeps_its_own_parameters(backend: Any) -> None:
-    # More ops than the ring has slots and than a batch has dispatches, each with other parameters:
-    # a slot written again too early would show.
+    # More ops than the ring has slots and a batch has dispatches, each with different parameters: a
+    # slot overwritten too early would be visible.
     rounds = 2500
     with on_gpu(backend) as gpu:
         one = gpu.upload(np.ones(1, np.float32))

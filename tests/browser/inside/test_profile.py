@@ -17,12 +17,12 @@ from inside.comparison import assert_same_bits
 from inside.gpu import has_clock, on_gpu, random_array
 from inside.losing import destroy
 
-CLOCKS = [True, False]  # the GPU's, wall time
+CLOCKS = [True, False]  # the GPU's clock, wall time
 
 
 @contextmanager
 def opened(**options: Any) -> Iterator[Any]:
-    """An initialised backend of these options."""
+    """Open an initialised backend with the given options."""
     from browsergpu import WasmBackend
 
     with WasmBackend(**options) as backend:
@@ -59,7 +59,7 @@ def test_one_event_for_each_dispatch(backend: Any, timestamps: bool) -> None:
 
 
 def works(backend: Any, pointers: list[int]) -> Iterator[tuple[str, float, float]]:
-    """Runs ops one by one; gives (kernel, its operations, its bytes), worked out by hand."""
+    """Run ops one by one. Yields (kernel, its operations, its bytes), computed by hand."""
     a, b, c, d = pointers
     backend.unary("exp", a, b, 1000)
     yield "fused: exp", 1000, 8 * 1000
@@ -128,11 +128,11 @@ def test_work_of_generated_kernels_is_exact(backend: Any) -> None:
         executor.add(halves, halves)
         executor.add(x.as_strided((8, 10), (1, 8)), x.as_strided((8, 10), (0, 1)))
         bg.eval((a + b) * a)
-        bg.eval(bg.take(a, bg.asarray([1, 2]), axis=0))  # elements from anywhere
+        bg.eval(bg.take(a, bg.asarray([1, 2]), axis=0))  # reads arbitrary elements
     assert [(e.flops, e.nbytes) for e in p.events if e.name.startswith("fused")] == [
         (80, 4 * (80 + 8 + 80)),
         (80, 4 * (80 + 80)),
-        (80, 2 * (80 + 80)),  # one array twice
+        (80, 2 * (80 + 80)),  # reads one array twice
         (80, 4 * (80 + 10 + 80)),
         (1400, 4 * (700 + 7 + 700)),
         (0, 0),
@@ -146,7 +146,7 @@ def test_work_is_known_of_every_kernel_of_the_cost_table() -> None:
     for name, cost in COSTS.items():
         fields = {field: 2.0 for field, _ in KERNELS[name].params.fields}
         flops, nbytes = cost(fields)
-        assert flops >= 0, name  # some only move data
+        assert flops >= 0, name  # some only copy data
         assert nbytes > 0, name
 
 
@@ -209,7 +209,7 @@ def test_nothing_is_left_behind(timestamps: bool) -> None:
         assert not backend.device.recorder.observers
         same = ("buffers", "bind_groups", "pipelines", "staging", "waiting")
         assert {name: after[name] for name in same} == {name: counters[name] for name in same}
-        # Batches are whole again afterwards.
+        # Afterwards, batches are submitted whole again.
         submits = js.gpuWatch.submits
         for _ in range(10):
             backend.unary("neg", x, x, 8)
@@ -360,7 +360,7 @@ def test_a_loss_in_the_block_is_raised_and_other_devices_are_measured() -> None:
         assert len(p.events) >= 1
         with pytest.raises(DeviceLost):
             profile(doomed).__enter__()
-        with profile() as after:  # of those that are not lost
+        with profile() as after:  # profiles only devices that are not lost
             healthy.unary("neg", x, x, 16)
         assert len(after.events) == 1
 
@@ -389,7 +389,7 @@ def test_refused_dispatches_are_no_events(backend: Any, timestamps: bool, known:
         tensors.dispatch_compute(source, [y], None, 1)
         if (
             known == "too late"
-        ):  # compiled at once, for the upload: it is encoded as if it were good
+        ):  # the upload compiles it immediately, so it is encoded as if it were valid
             tensors.write_tensor(y, np.ones(1, np.float32))
         with pytest.raises(ShaderCompilation):
             backend.synchronize()

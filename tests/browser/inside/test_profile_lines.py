@@ -24,7 +24,7 @@ def step(bg, a, b):
 
 @pytest.fixture
 def bg(backend: Any) -> Iterator[Any]:
-    """browsergpu, whose new arrays are on the session's backend. Nothing is left to be computed."""
+    """browsergpu with new arrays on the session's backend, and without pending work."""
     import browsergpu
     from browsergpu.arrays.lazy.trace import tracer_of
 
@@ -34,7 +34,7 @@ def bg(backend: Any) -> Iterator[Any]:
 
 
 def _function(code: str = CODE, name: str = "step") -> Any:
-    """Return a function of a file whose lines a test knows."""
+    """Return a function of a file whose lines the test knows."""
     names: dict[str, Any] = {}
     exec(compile(code, FILE, "exec"), names)
     return names[name]

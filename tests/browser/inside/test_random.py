@@ -1,4 +1,4 @@
-"""Random numbers: the same bits as on the host, whose distributions tests/unit checks."""
+"""Random numbers: the same bits as on the host, whose distributions tests/unit tests."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def executor(backend: Any) -> Any:
 def drawn(
     executor: Any, name: str, n: int, counter: int, *args: Any, dtype: str = "f32", key: int = KEY
 ) -> np.ndarray:
-    """What a function of array/random.py fills the start of some more memory with."""
+    """Return the numbers that a function of tensors/random.py writes to the start of a buffer."""
     from browsergpu.tensors import philox, random
     from browsergpu.tensors.view import View
 
@@ -39,14 +39,14 @@ def drawn(
     after = getattr(random, name)(executor.device, "test", view, key, counter, *args)
     assert after == (counter + philox.blocks_for(name, n)) % 2**128
     values: np.ndarray = target.numpy()
-    if dtype in ("f32", "i32", "u32"):  # others are cast, by whole words of memory
+    if dtype in ("f32", "i32", "u32"):  # other dtypes are cast in whole words
         assert (values[n:] == 77).all(), "more was written than y has"
     return values[:n]
 
 
 @pytest.mark.parametrize(
     ("counter", "key", "block"),
-    [  # of kat_vectors in https://github.com/DEShawResearch/random123
+    [  # from kat_vectors in https://github.com/DEShawResearch/random123
         (0, 0, "6627e8d5 e169c58d bc57ac4c 9b00dbd8"),
         (2**128 - 1, 2**64 - 1, "408f276d 41c83b0e a20bc7c6 6d5451fd"),
         (
@@ -157,7 +157,7 @@ def test_nothing_is_drawn_into_no_elements(executor: Any) -> None:
 
 
 def test_distribution_of_numbers_from_the_gpu(executor: Any) -> None:
-    """Kolmogorov's statistic, which is above 1.95 once in a thousand times."""
+    """Kolmogorov's statistic exceeds 1.95 once in a thousand times."""
     n = 50_000
     z = np.sort(drawn(executor, "normal", n, 0, key=1))
     below = np.array([0.5 * (1 + erf(value / sqrt(2))) for value in z.tolist()])

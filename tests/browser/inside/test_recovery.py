@@ -1,4 +1,4 @@
-"""A lost device and its recovery. (A crash of the GPU: tests/browser/test_gpu_crash.py)"""
+"""A lost device and its recovery. tests/browser/test_gpu_crash.py crashes the GPU process."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from inside.gpu import random_array
 
 @contextmanager
 def opened(**options: Any) -> Iterator[Any]:
-    """An initialised backend of these options."""
+    """Open an initialised backend with the given options."""
     from browsergpu import WasmBackend
 
     with WasmBackend(**options) as backend:
@@ -26,20 +26,20 @@ def opened(**options: Any) -> Iterator[Any]:
 
 
 def wait_for(coroutine: Any) -> Any:
-    """What a coroutine returns; a test that hangs fails in the end."""
+    """Return a coroutine's result; a timeout fails a test that hangs."""
     from pyodide.ffi import run_sync
 
     return run_sync(asyncio.wait_for(coroutine, 240))
 
 
 def destroy(backend: Any) -> None:
-    """Takes the newest device away, which must be the backend's; the loss is not known yet."""
+    """Destroy the newest device, which must be the backend's; the loss is not known yet."""
     assert not backend.device.is_lost
     losing.destroy(backend.device)
 
 
 def lose(backend: Any) -> None:
-    """Takes the newest device away, and lets the loss become known."""
+    """Destroy the newest device, and let the loss become known."""
     from browsergpu.errors import DeviceLost
 
     destroy(backend)
@@ -49,7 +49,7 @@ def lose(backend: Any) -> None:
 
 
 def read(backend: Any, pointer: int, count: int) -> np.ndarray:
-    """The first float32 elements of a buffer."""
+    """Return the first float32 elements of a buffer."""
     result = np.full(count, np.nan, np.float32)
     backend.copy_dtoh(result, pointer)
     return result
@@ -191,7 +191,7 @@ def test_kept_buffers_come_back_and_others_tell_their_label() -> None:
                 use()
         with pytest.raises(DeviceLost, match="'alloc'"):
             read(backend, nameless, 1)
-        # Freeing what was lost works, once.
+        # A lost buffer can be freed once.
         backend.free(other)
         backend.free(nameless)
         from browsergpu.errors import InvalidArgument
@@ -210,11 +210,11 @@ def test_a_kept_buffer_holds_the_last_host_write_or_read() -> None:
         written, partly, read_back, empty = (backend.alloc(64, keep=True) for _ in range(4))
         for pointer in (written, partly, read_back):
             backend.copy_htod(pointer, data)
-        backend.unary("neg", written, written, 16)  # the host does not see this
+        backend.unary("neg", written, written, 16)  # the host's copy does not see this
         backend.copy_htod(partly, b"\1\2\3\4\5")  # ends within a word
         backend.copy_htod(partly, b"\6")
         backend.unary("neg", read_back, read_back, 16)
-        read(backend, read_back, 8)  # and this in its first half only
+        read(backend, read_back, 8)  # and sees only the first half of this
         lose(backend)
         wait_for(backend.recover())
 
@@ -321,7 +321,7 @@ def test_a_failed_read_leaves_what_is_kept() -> None:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_any_order_of_writes_reads_and_losses(seed: int) -> None:
-    # Against a model: what the host last wrote or read, in the order in which the calls began.
+    # The model: the host's last writes and reads, in the order in which the calls started.
     from pyodide.ffi import run_sync
 
     from browsergpu.errors import BackendError
@@ -332,9 +332,9 @@ def test_any_order_of_writes_reads_and_losses(seed: int) -> None:
     async def play(backend: Any) -> None:
         x = backend.alloc(4 * n, keep=True)
         backend.copy_htod(x, bytes(4 * n))
-        device = np.zeros(n, np.float32)  # what is in the buffer
+        device = np.zeros(n, np.float32)  # the buffer's contents
         known = device.copy()
-        stamps = np.zeros(n, int)  # when each element of `known` became so
+        stamps = np.zeros(n, int)  # the time of each element in `known`
         reading: list[tuple[int, np.ndarray, Any]] = []
 
         def note(time: int, values: np.ndarray) -> None:
@@ -365,7 +365,7 @@ def test_any_order_of_writes_reads_and_losses(seed: int) -> None:
                 task = asyncio.ensure_future(
                     backend.copy_dtoh_async(np.zeros(count, np.float32), x)
                 )
-                await asyncio.sleep(0)  # it has begun
+                await asyncio.sleep(0)  # it has started
                 reading.append((time, device[:count].copy(), task))
             elif step == "compute":
                 backend.unary("neg", x, x, count)
@@ -419,7 +419,7 @@ def test_kept_bytes_of_any_count(count: int) -> None:
     with opened() as backend:
         x = backend.alloc(count, keep=True)
         backend.copy_htod(x, data)
-        for _ in range(2):  # and what came back is kept in turn
+        for _ in range(2):  # recovered buffers are kept again
             lose(backend)
             wait_for(backend.recover())
             result = bytearray(count)
@@ -466,7 +466,7 @@ def test_a_recovery_without_room_can_be_tried_again() -> None:
         y = backend.alloc(64)
         backend.copy_htod(x, data)
         lose(backend)
-        # A limit that the device to come cannot hold; the config is the same object for both.
+        # A limit that the new device exceeds. Both devices share the config object.
         good = backend._config
         backend._config = type(good)(memory_limit=4)
         alive = js.gpuWatch.buffersAlive

@@ -30,7 +30,7 @@ def run_reduce(backend: Any, op: str, x: np.ndarray, axis: int) -> np.ndarray:
     count = int(np.prod(shape))
     with on_gpu(backend) as gpu:
         x_ptr = gpu.upload(x)
-        # One element more than the result has: it must stay.
+        # One element more than the result: it must not change.
         y_ptr = gpu.filled(count + 1, SENTINEL)
         backend.reduce(op, x_ptr, y_ptr, x.shape, axis)
         result = gpu.download(y_ptr, count + 1)
@@ -46,7 +46,7 @@ def check(backend: Any, op: str, x: np.ndarray, axis: int) -> None:
 
 
 def check_exact(backend: Any, op: str, x: np.ndarray, axis: int) -> None:
-    """Integers have exact sums; a mean is off by its scaling alone."""
+    """Sums of integers are exact; a mean is rounded only by its scaling."""
     assert_matches(
         run_reduce(backend, op, x, axis), reference.reduce(op, x, axis),
         rtol=3 * tolerances.ULP if op == "mean" else 0.0, atol=0.0,
@@ -70,7 +70,7 @@ def test_every_axis(backend: Any, op: str, shape: tuple[int, ...]) -> None:
 )  # fmt: skip
 @pytest.mark.parametrize("op", REDUCE_OPS)
 def test_long_axes(backend: Any, op: str, shape: tuple[int, ...], axis: int) -> None:
-    # Integers, whose sums are exact: one lost element would hide in a sum's rounding.
+    # Integers have exact sums: a sum's rounding would hide a single lost element.
     check_exact(backend, op, whole_array(7, *shape), axis)
 
 
@@ -85,7 +85,7 @@ def test_the_extreme_is_found_anywhere(backend: Any, op: str, where: int) -> Non
 
 @pytest.mark.parametrize("op", ["max", "min"])
 def test_all_on_one_side_of_zero(backend: Any, op: str) -> None:
-    # A wrong identity (0 for max) would win here.
+    # A wrong identity (0 for max) would be the result here.
     sign = np.float32(-1.0 if op == "max" else 1.0)
     x = sign * np.abs(random_array(4, 5, 300))
     for axis in (0, 1):

@@ -1,4 +1,4 @@
-"""Cumulative sums, products and extremes, and indices of true elements, against NumPy."""
+"""Cumulative sums, products, maxima and minima, and nonzero indices, against NumPy."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ pytestmark = [pytest.mark.native, pytest.mark.firefox]
 FUNCTIONS = {
     "sum": np.add, "prod": np.multiply, "max": np.maximum, "min": np.minimum,
 }  # fmt: skip
-# Around the elements of a thread, of a workgroup and of what is scanned in one pass.
+# Near the elements per thread, per workgroup, and per pass.
 LENGTHS = [0, 1, 2, 7, 8, 9, 255, 256, 257, 1023, 1025, 2047, 2048, 2049, 5000, 100_000]
-# Roundings that lie between an element and a running sum of up to 100,000: at most 21 in each of
+# Roundings between an element and a running sum of up to 100,000 elements: at most 21 in each of
 # three passes along a row, 34 in each of four along a column.
 ROW_ROUNDINGS, COLUMN_ROUNDINGS = 64, 136
 
@@ -48,13 +48,13 @@ def run_scan(
 
 
 def scanned(function: str, x: np.ndarray, axis: int) -> np.ndarray:
-    """NumPy's, in x's dtype."""
+    """Return NumPy's result in x's dtype."""
     with np.errstate(over="ignore", invalid="ignore"):
         return FUNCTIONS[function].accumulate(x, axis, x.dtype)
 
 
 def begun(function: str, x: np.ndarray, axis: int) -> np.ndarray:
-    """The same, after the result of nothing."""
+    """Return the exclusive result, which starts with the identity."""
     if x.dtype.kind == "f":
         least, most = -np.inf, np.inf
     else:
@@ -66,7 +66,7 @@ def begun(function: str, x: np.ndarray, axis: int) -> np.ndarray:
 
 
 def exact(function: str, dtype: str, *shape: int) -> np.ndarray:
-    """Elements whose running results are exact in any order."""
+    """Return elements whose running results are exact in any order."""
     generator = np.random.default_rng(5)
     if dtype == "f32" and function == "sum":
         return whole_array(5, *shape)

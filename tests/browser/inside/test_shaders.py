@@ -1,4 +1,4 @@
-"""Every shader compiles in every configuration. Compilation errors name their place."""
+"""Every shader compiles in every configuration. Compilation errors name their location."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ def _begins(configuration: str, start: str) -> bool:
 
 
 def lacking(device: Any) -> set[tuple[str, str]]:
-    """The kernels and configurations that need more than a device has."""
+    """Return the kernels and configurations that exceed a device's limits."""
     able = {(v.kernel, v.configuration) for op in VARIANTS for v in device.variants.available(op)}
     every = {(v.kernel, v.configuration) for variants in VARIANTS.values() for v in variants}
     found = set()
     for kernel, configuration in CONFIGURATIONS:
-        # Those of a variant begin with its own: "64", "64_relu" and "64 b"; of several, the
-        # longest counts.
+        # A variant's configurations begin with its own: "64", "64_relu" and "64 b". If several
+        # match, the longest counts.
         starts = [start for of, start in every if of == kernel and _begins(configuration, start)]
         if starts and (kernel, max(starts, key=len)) not in able:
             found.add((kernel, configuration))
@@ -46,14 +46,16 @@ FILES = sorted({kernel.shader for kernel in KERNELS.values()} | RENDER_SHADERS)
 @pytest.mark.all
 @pytest.mark.parametrize("file", sorted({kernel.shader for kernel in KERNELS.values()}))
 def test_every_kernel_in_its_largest_size(backend: Any, file: str) -> None:
-    """What a device cannot have, it refuses at the largest size first. The tests of the variants
-    run the others, and tests/unit/test_naga.py compiles all configurations."""
+    """A device refuses the largest size first.
+
+    The variants' tests run the others, and tests/unit/test_naga.py compiles all configurations.
+    """
     found = within_reach(backend.device, file)
     compile_all(backend, [largest(kernel, found) for kernel in sorted({k for k, _ in found})])
 
 
 def largest(kernel: str, found: list[tuple[str, str]]) -> tuple[str, str]:
-    """The configuration of a kernel with the largest sizes."""
+    """Return the configuration of a kernel with the largest sizes."""
     sizes = constants_of_sizes(KERNELS[kernel].shader)
     configurations = KERNELS[kernel].configurations
 
@@ -65,8 +67,10 @@ def largest(kernel: str, found: list[tuple[str, str]]) -> tuple[str, str]:
 
 
 def constants_of_sizes(file: str) -> set[str]:
-    """The names that stand in a shader's array types and workgroup sizes, and those that other
-    constants among them are computed from."""
+    """Return the constants in a shader's array types and workgroup sizes.
+
+    Constants from which these are computed are included.
+    """
     from browsergpu.kernels.text import shaders
 
     text = shaders.load(file)
@@ -86,7 +90,7 @@ def constants_of_sizes(file: str) -> set[str]:
 
 @pytest.fixture(scope="module")
 def plain() -> Iterator[tuple[Any, Any]]:
-    """A device without any optional feature of those that the browser offers, and JavaScript's."""
+    """A device without optional features, and its JavaScript object."""
     import js
 
     from browsergpu import Device, WasmBackend
@@ -100,8 +104,10 @@ def plain() -> Iterator[tuple[Any, Any]]:
 
 @pytest.mark.parametrize("file", sorted({kernel.shader for kernel in KERNELS.values()}))
 def test_every_text_by_the_uniform_ring_and_without_features(plain: Any, file: str) -> None:
-    """Parameters and features are matters of a kernel's text; override constants, with which one
-    text makes many configurations, are the test above's."""
+    """Parameters and features change a kernel's text; override constants do not.
+
+    The previous test covers the override constants, which make many configurations from one text.
+    """
     from browsergpu.kernels.text import shaders
 
     device, theirs = plain
@@ -114,8 +120,10 @@ def test_every_text_by_the_uniform_ring_and_without_features(plain: Any, file: s
 
 
 def within_reach(device: Any, file: str) -> list[tuple[str, str]]:
-    """The kernels of a file and their configurations that a device can have; skips the test where
-    there are none."""
+    """Return a file's kernels and the configurations that a device supports.
+
+    Skips the test if there are none.
+    """
     missing = lacking(device)
     found = [c for c in CONFIGURATIONS if KERNELS[c[0]].shader == file and c not in missing]
     if not found:
@@ -124,14 +132,14 @@ def within_reach(device: Any, file: str) -> list[tuple[str, str]]:
 
 
 def compile_all(backend: Any, configurations: list[tuple[str, str]]) -> None:
-    """Compiles side by side; raises what does not compile, by its name."""
+    """Compile pipelines in parallel. Raises an error with the name of one that fails."""
     pipelines = [backend.device.pipeline(*one) for one in configurations]
     backend.synchronize()
     assert len({id(pipeline) for pipeline in pipelines}) == len(configurations)
 
 
 def messages(device: Any, source: str) -> list[str]:
-    """What the browser's compiler says of a shader: errors, warnings and hints."""
+    """Return the messages of the browser's compiler: errors, warnings and hints."""
     import js
     from pyodide.ffi import run_sync, to_js
 
@@ -143,7 +151,7 @@ def messages(device: Any, source: str) -> list[str]:
 
 
 def texts(file: str) -> list[str]:
-    """A file's text; where it has alternatives, as lib/numbers.wgsl has, that of each."""
+    """Return a file's text, or the text of each alternative, as in lib/numbers.wgsl."""
     from browsergpu.kernels.linalg.matrices import NUMBERS
     from browsergpu.kernels.text import shaders
 
@@ -207,7 +215,7 @@ def test_a_shader_that_does_not_compile(backend: Any) -> None:
     assert (error.op, error.file, error.line, error.column) == ("broken", "broken.wgsl", 5, 10)
     assert "unknown_name" in str(error)
     assert "broken.wgsl:5:10" in str(error)
-    backend.synchronize()  # told once, and the device still works
+    backend.synchronize()  # raised once, and the device still works
 
 
 @pytest.mark.provokes_errors

@@ -1,4 +1,4 @@
-"""An operation that fails half-way frees its temporaries."""
+"""An operation that fails halfway frees its temporaries."""
 
 from __future__ import annotations
 
@@ -16,8 +16,10 @@ pytestmark = [pytest.mark.native, pytest.mark.firefox]
 
 @pytest.fixture(scope="module")
 def own() -> Iterator[Any]:
-    """A backend that other tests leave alone, with a limit of memory: so little that no buffer is
-    large enough to wait for the GPU's word."""
+    """A backend for one test, with a memory limit.
+
+    The limit is so small that no buffer is large enough to wait for the GPU.
+    """
     from browsergpu import WasmBackend
 
     with WasmBackend(memory_limit=2**20) as backend:
@@ -26,7 +28,7 @@ def own() -> Iterator[Any]:
 
 
 def held(backend: Any) -> tuple[int, int, dict[str, int]]:
-    """Buffers in use, their bytes, and those of each label."""
+    """Return the number of buffers in use, their bytes, and the bytes of each label."""
     memory = backend.device.memory
     return memory.buffers, memory.in_use, memory.by_label
 
@@ -35,8 +37,10 @@ def held(backend: Any) -> tuple[int, int, dict[str, int]]:
 
 
 def with_ever_more_room(backend: Any, work: Callable[[], Any], most: int) -> int:
-    """Calls an operation that has room for its temporaries only at last; how often it had none.
-    After each time there is as much in use as before it."""
+    """Call an operation with increasing memory until it has enough for its temporaries.
+
+    Returns how often it failed. After each failure, as much memory is in use as before.
+    """
     from browsergpu.errors import OutOfMemory
 
     memory = backend.device.memory
@@ -61,7 +65,7 @@ def with_ever_more_room(backend: Any, work: Callable[[], Any], most: int) -> int
 
 
 def fill_up(backend: Any, nbytes: int) -> list[int]:
-    """Buffers of so many bytes together, a multiple of 256."""
+    """Allocate buffers of ``nbytes`` in total, a multiple of 256."""
     from browsergpu.gpu.memory import size_class
 
     pointers = []
@@ -80,7 +84,7 @@ def test_a_sum_of_whole_numbers_without_room_leaves_nothing(own: Any) -> None:
     executor = KernelExecutor(own.device)
     x = executor.full((3 * 65536 + 5,), 2, "i32")
     out = executor.full((), 0, "i32")
-    # The partial sums of some thousand elements each.
+    # Partial sums of some thousand elements each.
     assert with_ever_more_room(own, lambda: executor.sum(x, out=out), 8192) > 0
     assert out.numpy().tolist() == 2 * x.size
 
@@ -101,7 +105,7 @@ def test_a_variance_over_two_axes_without_room_leaves_nothing(own: Any) -> None:
 
 @contextmanager
 def failing(target: Any, method: str, number: int) -> Iterator[list[int]]:
-    """A method's call of that number raises; gives the list that its calls are counted in."""
+    """Make a method's call number ``number`` raise. Yields a list that counts the calls."""
     from browsergpu.errors import OutOfMemory
 
     real = getattr(target, method)
@@ -117,7 +121,7 @@ def failing(target: Any, method: str, number: int) -> Iterator[list[int]]:
     try:
         yield seen
     finally:
-        delattr(target, method)  # the class's own is there again
+        delattr(target, method)  # restores the class's method
 
 
 KERNEL = """
@@ -127,8 +131,8 @@ KERNEL = """
 """
 
 
-# Operations that take temporaries, on shapes that need them: each makes its operands, and gives
-# what is to be called. `e` is a KernelExecutor, `t` a TensorBackend, `b` a WasmBackend.
+# Operations that need temporaries. Each creates its operands and returns a callable. `e` is a
+# KernelExecutor, `t` a TensorBackend, `b` a WasmBackend.
 CALLS: dict[str, Callable[[Any, Any, Any], Callable[[], Any]]] = {
     "softmax of long rows": lambda e, t, b: partial(e.softmax, e.full((2, 20_001), 0.5)),
     "layer_norm of long rows": lambda e, t, b: partial(e.layer_norm, e.full((2, 20_001), 0.5)),
@@ -184,7 +188,7 @@ CALLS: dict[str, Callable[[Any, Any, Any], Callable[[], Any]]] = {
 
 @contextmanager
 def prepared(backend: Any, name: str) -> Iterator[Callable[[], Any]]:
-    """One of CALLS, ready to be called."""
+    """Yield one of CALLS, ready to be called."""
     from browsergpu import KernelExecutor, TensorBackend
 
     before = set(backend._buffers)
@@ -195,8 +199,10 @@ def prepared(backend: Any, name: str) -> Iterator[Callable[[], Any]]:
 
 
 def fails_everywhere(backend: Any, name: str, call: Callable[[], Any]) -> int:
-    """Calls an operation as often as it makes requests and dispatches, failing at another one each
-    time; how often it failed."""
+    """Fail an operation at each of its allocations and dispatches in turn.
+
+    Returns the number of failures.
+    """
     from browsergpu.errors import OutOfMemory
 
     device = backend.device

@@ -14,12 +14,12 @@ from inside.gpu import Scratch, on_gpu
 from inside.losing import destroy
 
 N = 16
-FEW = 3  # dispatches of a kernel that was never timed
+FEW = 3  # dispatches of a kernel without measured times
 
 
 @pytest.fixture
 def fresh() -> Iterator[Any]:
-    """A backend that has done nothing yet."""
+    """A new backend."""
     pytest.importorskip("js", reason="outside a page nothing is held up")
     from browsergpu import WasmBackend
 
@@ -29,7 +29,7 @@ def fresh() -> Iterator[Any]:
 
 
 class Products:
-    """Products of ones, on a backend that has done none."""
+    """Products of ones, on a new backend."""
 
     def __init__(self, backend: Any, gpu: Any) -> None:
         self.backend = backend
@@ -50,7 +50,7 @@ class Products:
         assert_same_bits(got, np.full((N, N), np.float32(count * N)), f"{count} products")
 
     def begin(self) -> None:
-        """Zeroes the sum."""
+        """Set the sum to zero."""
         self.backend.copy_htod(self.product, np.zeros((N, N), np.float32))
 
 
@@ -162,7 +162,7 @@ def test_tasks_that_compute_the_same_while_one_waits(backend: Any) -> None:
 
     async def total(wait: bool) -> float:
         backend.device.recorder.is_ahead = wait
-        z = y + y  # both tasks want y
+        z = y + y  # both tasks need y
         found = bg.sum(z[1:]) + bg.max(y)
         return float(await found.numpy_async())
 

@@ -18,7 +18,7 @@ def test_a_wait_that_is_too_short(backend: Any) -> None:
     with on_gpu(backend) as gpu:
         ones = gpu.upload(np.ones((n, n), np.float32))
         product = gpu.filled(n * n)
-        for _ in range(60):  # a millisecond on any GPU
+        for _ in range(60):  # takes a millisecond on any GPU
             backend.gemm("no_trans", "no_trans", n, n, n, 1.0, ones, n, ones, n, 0.0, product, n)
         with pytest.raises(Timeout) as caught:
             backend.synchronize(timeout=1e-4)

@@ -1,4 +1,4 @@
-"""Large arrays to and from the GPU, which are transferred in pieces."""
+"""Large arrays, which are transferred to and from the GPU in pieces."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from inside.losing import destroy
 pytestmark = pytest.mark.firefox
 
 MIB = 2**20
-# Around one piece of 4 MiB, and more than are on their way at a time.
+# Near one piece of 4 MiB, and more than are in flight at a time.
 SIZES = [MIB - 1, MIB, 4 * MIB - 4, 4 * MIB, 4 * MIB + 4, 9 * MIB + 3, 22 * MIB + 2]
 
 
 def some_bytes(nbytes: int, seed: int = 1) -> np.ndarray:
-    """No two pieces of them are alike."""
+    """Return random bytes, so that all pieces differ."""
     return np.random.default_rng(seed).integers(0, 256, nbytes, np.uint8)
 
 
@@ -30,7 +30,7 @@ def wait_for(coroutine: Any) -> Any:
 
 
 def let_go() -> None:
-    """Gives the browser a turn, in which buffers become mapped again."""
+    """Let the browser run, so that buffers become mapped again."""
     from asyncio import sleep
 
     wait_for(sleep(0.05))
@@ -40,7 +40,7 @@ def let_go() -> None:
 def test_there_and_back(backend: Any, nbytes: int) -> None:
     with on_gpu(backend) as gpu:
         x = gpu.alloc(nbytes)
-        for turn in range(3):  # the first one finds no mapped buffers
+        for turn in range(3):  # the first turn has no mapped buffers
             data = some_bytes(nbytes, turn)
             backend.copy_htod(x, data)
             assert_same_bits(gpu.download(x, nbytes, np.uint8), data, f"turn {turn}")
@@ -175,15 +175,15 @@ def test_staging_is_bounded_and_trimmed(backend: Any) -> None:
         x = gpu.alloc(data.size)
         while device.recorder.counters["staging"] < 16:  # 64 MiB
             backend.copy_htod(x, data)
-            backend.synchronize()  # more are made once the GPU has nothing to do
+            backend.synchronize()  # more are created once the GPU is idle
             let_go()
-        for _ in range(3):  # and no more than that
+        for _ in range(3):  # but no more than that
             backend.copy_htod(x, data)
             backend.synchronize()
             let_go()
         assert device.recorder.counters["staging"] == 16
         backend.copy_dtoh(data, x)
-        assert device.recorder.counters["staging"] <= 16 + 8  # and 32 MiB
+        assert device.recorder.counters["staging"] <= 16 + 8  # plus 32 MiB
     device.memory.trim()
     assert device.recorder.counters["staging"] == 0
     assert js.gpuWatch.buffersAlive == alive
@@ -220,7 +220,7 @@ def test_an_upload_survives_an_invalid_command_before_it(backend: Any) -> None:
     with on_gpu(backend) as gpu:
         data = some_bytes(9 * MIB)
         x, y = gpu.upload(data[::-1].copy()), gpu.alloc(64)
-        let_go()  # there are mapped buffers now
+        let_go()  # now there are mapped buffers
         pipeline = device.pipeline("fill")
         device.recorder.dispatch(pipeline, 2**20, 1, 1, backend._buffers[y].id, 4, 0)
         backend.copy_htod(x, data)

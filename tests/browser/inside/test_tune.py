@@ -1,4 +1,4 @@
-"""tune(): variants are measured, picked, saved and forgotten."""
+"""tune(): variants are measured, selected, saved and forgotten."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.kernels("worker", "main")
 
 @pytest.fixture
 def device(backend: Any) -> Iterator[Any]:
-    """The only open device, which afterwards has forgotten what it was tuned to."""
+    """The only open device. Its tuning results are deleted afterwards."""
     from browsergpu import forget_tuning
 
     close_without_immediates()
@@ -24,8 +24,10 @@ def device(backend: Any) -> Iterator[Any]:
 
 @pytest.fixture
 def small_problems(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Problems that a software fallback does in no time: one class with variants to choose
-    from, and one that is too large for every device."""
+    """Use problems that a software GPU solves quickly.
+
+    One class has variants to select from, another is too large for every device.
+    """
     from browsergpu.kernels.base.family import Problem
     from browsergpu.kernels.matmul import gemm
     from browsergpu.tools.tuning import problems

@@ -1,4 +1,4 @@
-"""Autotuning: normal calls use different variants with right results; the fastest is kept."""
+"""Autotuning: normal calls use different variants with right results, and the fastest is kept."""
 
 from __future__ import annotations
 
@@ -27,8 +27,10 @@ def wait_for(coroutine: Any) -> Any:
 
 @contextmanager
 def opened(**options: Any) -> Iterator[Any]:
-    """A backend that tunes by use, cautious as on an integrated GPU, where no options say else: of
-    the products here it tries three variants."""
+    """Open a backend that tunes by use, by default as cautious as on an integrated GPU.
+
+    For the products of this file, it tries three variants.
+    """
     from browsergpu import WasmBackend
     from browsergpu.kernels.unmeasured import caution_for
 
@@ -41,7 +43,7 @@ def opened(**options: Any) -> Iterator[Any]:
 
 @pytest.fixture
 def fresh() -> Iterator[Any]:
-    """Such a backend; afterwards nothing that it found is kept."""
+    """Open such a backend, and delete its tuning results afterwards."""
     from browsergpu import forget_tuning
 
     with opened() as backend:
@@ -61,7 +63,7 @@ class Products:
         self._c = gpu.alloc(4 * m * N)
 
     def one(self) -> None:
-        """Computes one product, and checks it."""
+        """Compute one product and check it."""
         self._backend.copy_htod(self._c, np.full((self._m, N), SENTINEL, np.float32))
         self._backend.gemm(
             "no_trans", "no_trans", self._m, N, K, 1.0, self._a, K, self._b, N, 0.0, self._c, N
@@ -72,7 +74,7 @@ class Products:
 
 @contextmanager
 def used(backend: Any) -> Iterator[None]:
-    """Within the block it is the arrays' backend."""
+    """Use the backend for arrays within the block."""
     import browsergpu as bg
     from browsergpu.arrays import context
 
@@ -89,7 +91,7 @@ def comparisons(backend: Any) -> list[Any]:
 
 
 def wait_compiled(backend: Any) -> None:
-    """Until what is compiled in the background is there."""
+    """Wait until background compilation has ended."""
     for comparison in comparisons(backend):
         for candidate in comparison.candidates:
             for pipeline in candidate.pipelines:
@@ -105,12 +107,12 @@ def turns(backend: Any) -> int:
 
 
 async def saved(backend: Any) -> None:
-    """Until the browser has kept what was found."""
+    """Wait until the browser has stored the results."""
     await asyncio.gather(*backend.device._programs.by_use._saving)
 
 
 def settle(backend: Any, products: Products) -> Any:
-    """Calls until the class has its winner, which is kept: the comparison that decided."""
+    """Call until the class has a winner and it is stored. Return the comparison."""
     products.one()
     (comparison,) = comparisons(backend)
     for _ in range(MOST_CALLS):
@@ -134,7 +136,7 @@ def test_a_winner_is_kept_and_each_call_is_right(fresh: Any, clock: str) -> None
         assert tried == {"tile32", "tile64", "quads64"}
         for candidate in comparison.candidates:
             assert candidate.first is not None, f"{candidate.variant.name} had no turn"
-        left = comparison.left  # the last one wins, however few its readings
+        left = comparison.left  # the last candidate wins, with any number of readings
         assert len(left) == 1 or all(len(candidate.readings) >= 3 for candidate in left)
         winner = comparison.winner.variant.name
         assert device.variants.tuned == {"gemm": {comparison.size_class: winner}}
@@ -163,7 +165,7 @@ def test_the_next_device_starts_with_the_winner(fresh: Any) -> None:
 
 
 def test_the_first_call_and_what_is_not_compiled_yet(fresh: Any) -> None:
-    """A problem that comes once compiles nothing more, and no call waits for other variants."""
+    """A problem that occurs once compiles nothing more, and no call waits for other variants."""
     with on_gpu(fresh) as gpu:
         Products(fresh, gpu).one()
         assert fresh.device.recorder.counters["pipelines_created"] == 1

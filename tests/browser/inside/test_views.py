@@ -17,7 +17,7 @@ from inside.test_executor_arrays import DTYPES, of_dtype
 
 pytestmark = [pytest.mark.native, pytest.mark.firefox]
 
-# A shape, strides and an offset in 240 elements.
+# Shapes, strides and offsets in 240 elements.
 PLACES: dict[str, tuple[tuple[int, ...], tuple[int, ...], int]] = {
     "tail": ((11,), (1,), 229),
     "aligned tail": ((200,), (1,), 40),
@@ -48,7 +48,7 @@ def executor(backend: Any) -> Any:
 
 
 def seen(data: np.ndarray, place: str) -> np.ndarray:
-    """What NumPy sees at a place of an array."""
+    """Return NumPy's strided view of an array."""
     shape, strides, offset = PLACES[place]
     return as_strided(data[offset:], shape, [step * data.itemsize for step in strides]).copy()
 
@@ -90,11 +90,11 @@ def test_casts(executor: Any, source: str, place: str) -> None:
     ],
 )
 def test_arithmetic(executor: Any, a: str, b: str, dtype: str) -> None:
-    """Bit for bit as of packed arrays."""
+    """Results equal those of packed arrays, bit for bit."""
     data = of_dtype(dtype, 240)
     array = executor.from_numpy(data)
     first, second = array.as_strided(*PLACES[a]), array.as_strided(*PLACES[b])
-    if b == "every third":  # a column, which is broadcast
+    if b == "every third":  # a broadcast column
         second = array.as_strided((20, 1), (3, 0), 2)
     expected = executor.sub(
         executor.from_numpy(first.numpy()), executor.from_numpy(second.numpy())
@@ -142,14 +142,14 @@ OPERATIONS: dict[str, Callable[[Any, Any], Any]] = {
 @pytest.mark.parametrize("dtype", ["f32", "f16"])
 @pytest.mark.parametrize("name", OPERATIONS)
 def test_every_operation_reads_them(executor: Any, name: str, dtype: str) -> None:
-    """What it makes of views is, bit for bit, what it makes of packed copies."""
+    """Results for views equal results for packed copies, bit for bit."""
     operation = OPERATIONS[name]
     data = of_dtype(dtype, 240) / np.array(9, of_dtype(dtype, 1).dtype)
     view = executor.from_numpy(data).as_strided(*PLACES["transposed"])
     found = operation(executor, view).numpy()
 
     class Packing:
-        """The executor, which gets packed copies of what it is given."""
+        """An executor that passes packed copies of its arguments."""
 
         def __getattr__(self, op: str) -> Any:
             def call(*args: Any, **options: Any) -> Any:
@@ -162,7 +162,7 @@ def test_every_operation_reads_them(executor: Any, name: str, dtype: str) -> Non
             return call
 
     expected = operation(Packing(), view).numpy()
-    if name == "matmul":  # which multiplies a transposed matrix as it lies, in another order
+    if name == "matmul":  # views are not packed, so sums differ in order
         np.testing.assert_allclose(found, expected, rtol=1e-5 if dtype == "f32" else 1e-3)
     else:
         assert_same_bits(found, expected, name)
@@ -170,7 +170,7 @@ def test_every_operation_reads_them(executor: Any, name: str, dtype: str) -> Non
 
 @given(data=st.data())
 def test_views_of_views(executor: Any, data: st.DataObject) -> None:
-    """Slices of slices by NumPy's rules, worked out as as_strided takes them."""
+    """Slices of slices follow NumPy's rules, converted to as_strided's arguments."""
     size = data.draw(st.integers(1, 5)), data.draw(st.integers(1, 40)), data.draw(st.integers(1, 9))
     expected = np.arange(np.prod(size), dtype=np.float32).reshape(size)
     view = executor.from_numpy(expected)

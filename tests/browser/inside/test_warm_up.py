@@ -1,4 +1,4 @@
-"""Kernels compiled in advance, and commands that wait for kernels that still compile."""
+"""Kernels compiled in advance, and commands that wait for kernels to compile."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ fn main() {
 
 @pytest.fixture
 def fresh() -> Iterator[Any]:
-    """A backend that has compiled nothing."""
+    """A backend without compiled kernels."""
     from browsergpu import WasmBackend
 
     with WasmBackend() as backend:
@@ -64,7 +64,7 @@ def test_warming_up_does_not_wait(fresh: Any) -> None:
     fresh.device.warm_up(["cast.f32_f16"])
     executor = KernelExecutor(fresh.device)
     x = executor.from_numpy(np.ones(4, np.float32))
-    half = executor.cast(x, "f16")  # while it is being compiled
+    half = executor.cast(x, "f16")  # during compilation
     assert_same_bits(half.numpy(), np.ones(4, np.float16), "cast")
     assert created(fresh) == 1
 
@@ -139,7 +139,7 @@ def test_a_gpu_warms_up_in_the_background(monkeypatch: pytest.MonkeyPatch) -> No
         wait_for(backend.device._warming)
         assert created(backend) == len(names)
         backend.synchronize()
-    with WasmBackend() as backend:  # closed before it has ended
+    with WasmBackend() as backend:  # closed before warm-up ends
         backend.init()
         warming = backend.device._warming
     assert warming is not None

@@ -1,4 +1,4 @@
-"""Workgroup sizes: chosen, used by the kernels, measured, saved and forgotten."""
+"""Workgroup sizes: selected, used by the kernels, measured, saved and forgotten."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ pytestmark = [pytest.mark.kernels("worker", "main"), pytest.mark.firefox, pytest
 
 @pytest.fixture
 def device(backend: Any) -> Iterator[Any]:
-    """The device, whose sizes are afterwards what they were, here and in the browser's storage."""
+    """The device. Its sizes are restored afterwards, here and in the browser's storage."""
     from browsergpu import forget_workgroup_sizes
 
     device = backend.device
@@ -73,8 +73,8 @@ def test_kernels_really_have_them(device: Any) -> None:
         js.gpuWatch.widestGrid = 0
         assert executor.relu(x).numpy().sum() == 2**14
         groups[size] = js.gpuWatch.widestGrid
-    # Fewer threads in a workgroup, more workgroups: with a shader that had 256 threads at either
-    # size, the smaller one's indices would leave gaps, which the sum would show.
+    # Fewer threads per workgroup need more workgroups. If the shader had 256 threads at both sizes,
+    # the smaller one's indices would have gaps, which the sum would show.
     assert groups == {64: 64, 256: 16}
 
 
@@ -212,7 +212,7 @@ def test_without_storage(device: Any, monkeypatch: pytest.MonkeyPatch) -> None:
 
     from browsergpu import WasmBackend, WorkgroupSizes, benchmark_workgroup_sizes
 
-    # What a page without storage does, such as one in a sandboxed frame.
+    # As on a page without storage, such as one in a sandboxed frame.
     restore = run_js(
         """(() => {
           const open = IDBFactory.prototype.open;

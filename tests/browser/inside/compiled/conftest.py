@@ -10,7 +10,7 @@ import pytest
 
 @pytest.fixture
 def bg(backend: Any) -> Iterator[Any]:
-    """browsergpu, whose new arrays are on the session's backend. Nothing is left to be computed."""
+    """browsergpu with new arrays on the session's backend, and without pending work."""
     import browsergpu
     from browsergpu.arrays.lazy.trace import tracer_of
 

@@ -25,7 +25,7 @@ def near(x: Any, y: Any) -> None:
 
 
 def both(bg: Any, f: Any, *args: Any) -> list[str]:
-    """Compare replays with and without optimization. Returns what was merged."""
+    """Compare replays with and without optimization. Return the merged kernels."""
     fast, plain = bg.jit(f), bg.jit(f, optimize=False)
     for _ in range(3):
         found, wanted = fast(*args), plain(*args)

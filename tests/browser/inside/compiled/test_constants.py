@@ -1,7 +1,7 @@
-"""Values of compiled functions that are computed again only after changes of arrays.
+"""Values of compiled functions that are computed again only after arrays change.
 
 Each test compares replays with the plain function, before and after a change of an array that the
-function reads. Replays without a change must not run the kept kernels.
+function reads. Without a change, replays must not run the kept kernels.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def test_unchanged_arrays_cost_no_kernels(bg: Any, backend: Any) -> None:
     assert dispatches(backend, lambda: fast(x)) == variant["kernels"] + kept
     assert dispatches(backend, lambda: fast(x)) == variant["kernels"]
     v = data(bg, 3)
-    v += 1  # another array
+    v += 1  # an array that the function does not read
     bg.eval(v)
     assert dispatches(backend, lambda: fast(x)) == variant["kernels"]
 
@@ -196,7 +196,7 @@ def test_arrays_that_the_function_changes(bg: Any) -> None:
 
 
 def test_another_function_changes_the_arrays(bg: Any) -> None:
-    """Replays of other graphs change an array too."""
+    """Replays of another graph also count as changes of an array."""
     w, x = data(bg, 8), data(bg, 4, 8)
     f = lambda x: x * bg.cumsum(w)  # noqa: E731
     fast = compiled(bg, f, x)
@@ -330,7 +330,7 @@ def test_a_result_that_depends_on_no_argument(bg: Any) -> None:
         w[0] = float(value)
         found, _ = fast(bg.ones(2))
         near(found, bg.cumsum(w * 2, axis=0))
-        found[...] = -1.0  # the caller's own array
+        found[...] = -1.0  # the array belongs to the caller
 
 
 def test_profiles_name_only_what_runs(bg: Any) -> None:

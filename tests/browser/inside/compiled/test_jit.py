@@ -1,4 +1,4 @@
-"""``jit``: each call gives what the function would give, and changes what it would change."""
+"""``jit``: each call returns what the function would return, and makes the same changes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def near(x: Any, y: Any) -> None:
 
 
 def graphs(f: Any) -> list[int]:
-    """The replays of each graph."""
+    """Return the number of replays of each graph."""
     return [one["calls"] for one in f.explain().variants]
 
 
@@ -36,7 +36,7 @@ def numbers(bg: Any, n: int = 6, seed: int = 0) -> Any:
 
 @pytest.fixture(autouse=True)
 def no_warnings() -> Iterator[None]:
-    """A function that cannot be captured warns, which fails a test that does not expect it."""
+    """Turn the warning about a function that cannot be captured into a failure."""
     with warnings.catch_warnings():
         warnings.simplefilter("error", UserWarning)
         yield
@@ -325,7 +325,7 @@ def test_random_numbers_go_on(bg: Any) -> None:
 
 @contextmanager
 def told(why: str) -> Iterator[None]:
-    """The body warns once, with these words."""
+    """Assert that the body warns once, with these words."""
     with warnings.catch_warnings(record=True) as found:
         warnings.simplefilter("always")
         yield
@@ -334,7 +334,7 @@ def told(why: str) -> Iterator[None]:
 
 
 def reads(bg: Any, f: Any, *calls: Any, why: str) -> None:
-    """The function warns once, and is right."""
+    """Assert that the function warns once, and gives right results."""
     compiled = bg.jit(f)
     with told(why):
         for call in calls:

@@ -1,4 +1,4 @@
-"""``jit`` of modules, of training steps, and with gradients through it."""
+"""``jit`` of modules and training steps, and gradients through it."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ def near(x: Any, y: Any) -> None:
 
 @pytest.fixture(autouse=True)
 def no_warnings() -> Iterator[None]:
-    """A function that cannot be captured warns, which fails a test that does not expect it."""
+    """Turn the warning about a function that cannot be captured into a failure."""
     with warnings.catch_warnings():
         warnings.simplefilter("error", UserWarning)
         yield
 
 
 def network(bg: Any) -> Any:
-    """A small network, whose parameters are the same each time."""
+    """Return a small network with the same parameters each time."""
     nn = bg.nn
     made = nn.Sequential(
         nn.Conv2d(1, 4, 3, padding=1), nn.BatchNorm2d(4), nn.ReLU(), nn.Flatten(),

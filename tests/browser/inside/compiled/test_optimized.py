@@ -1,8 +1,8 @@
-"""Captured blocks: kernels of products compute the operations that follow, with the same results.
+"""Captured blocks: matrix product kernels compute the operations that follow.
 
-A result of ``jit(optimize=False)`` differs by rounding: float32 operations are the same, in the
-same order, so at most activations differ by a few units in the last place. In float16, the plain
-result is rounded after each operation, and the merged one once.
+Results may differ from ``jit(optimize=False)`` by rounding. In float32, the operations and their
+order are the same, so only activations differ, by a few units in the last place. In float16, the
+plain result is rounded after each operation, and the merged result once.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def test_bias_activation_and_residual_of_each_shape(bg: Any, shapes: Any, dtype:
         lambda x, w, b, h: bg.nn.gelu(x @ w + b, approximate="tanh"),
     ):
         merged = both(bg, f, x, w, b, h)
-        # For broadcast matrices, float32 kernels would need a cast of a float16 bias.
+        # For broadcast matrices, float32 kernels would have to cast a float16 bias.
         assert len(merged) == 1 or (dtype, shapes) == ("float16", SHAPES[-1])
 
 
@@ -63,11 +63,11 @@ def test_linear_layers_with_their_bias(bg: Any, dtype: str) -> None:
     x, h = data(bg, 2, 3, 12, dtype=dtype), data(bg, 2, 3, 20, dtype=dtype)
     w, b = data(bg, 20, 12, dtype=dtype), data(bg, 20, dtype=dtype)
     (merged,) = both(bg, lambda x, w, b, h: bg.nn.relu(bg.nn.linear(x, w, b)) + h, x, w, b, h)
-    # Kernels of subgroup matrices leave the addition of float16 to another kernel.
+    # Subgroup-matrix kernels leave a float16 addition to another kernel.
     assert merged == "linear with maximum, add" or (dtype, merged) == (
         "float16", "linear with maximum",
     )  # fmt: skip
-    # a second bias has no place in the kernel
+    # the kernel has no place for a second bias
     assert both(bg, lambda x, w, b: bg.nn.linear(x, w, b) + b, x, w, b) == []
 
 
@@ -76,7 +76,7 @@ def test_transposed_operands_strided_biases_and_residuals(bg: Any) -> None:
     b, h = data(bg, 5), data(bg, 7, 5)
     strided, turned = data(bg, 10)[::2], data(bg, 5, 7).T
     assert both(bg, lambda: bg.nn.gelu(x @ w + b) + h) == ["matmul with add, gelu, add"]
-    # packing a bias or a residual would take a kernel
+    # packing a bias or a residual would need a kernel
     assert both(bg, lambda: x @ w + strided) == []
     assert both(bg, lambda: bg.nn.gelu(x @ w) + turned) == ["matmul with gelu"]
 
@@ -92,7 +92,7 @@ def test_vectors(bg: Any) -> None:
 def test_what_no_epilogue_computes(bg: Any) -> None:
     x, w, b, h = data(bg, 4, 6), data(bg, 6, 5), data(bg, 5), data(bg, 3, 4, 5)
     assert both(bg, lambda x, w: bg.exp(x @ w), x, w) == []
-    assert both(bg, lambda x, w, h: x @ w + h, x, w, h) == []  # another shape
+    assert both(bg, lambda x, w, h: x @ w + h, x, w, h) == []  # different shape
     assert both(bg, lambda x, w: x @ w * 0.0, x, w) == []
     assert both(bg, lambda x, w, b: (x @ w) * b, x, w, b) == []
     assert both(bg, lambda x, w, b: (x @ w).astype("float16") + b, x, w, b) == []
@@ -102,7 +102,7 @@ def test_what_no_epilogue_computes(bg: Any) -> None:
     n, m = bg.arange(12).reshape(3, 4), bg.arange(8).reshape(4, 2)
     assert both(bg, lambda n, m: n @ m + 1, n, m) == []
     c = bg.asarray(np.full((3, 3), 1 + 2j, "complex64"))
-    # the sum within each imaginary part
+    # complex products end with a sum
     assert both(bg, lambda c: c @ c + 1, c) == ["matmul with add"]
     high = both(bg, lambda x, w, b: bg.matmul(x, w, precision="high") + b, x, w, b)
     assert high == []

@@ -1,8 +1,8 @@
-"""Captured blocks: kernels of convolutions compute the operations that follow.
+"""Captured blocks: convolution kernels compute the operations that follow.
 
-Tolerances are those of :func:`near`. A batch norm that is folded into a convolution computes x *
-scale + shift instead of (x - mean) * scale + bias, so it also rounds mean * scale, which the tests
-keep as small as the results.
+The tolerance is that of :func:`near`. A batch norm folded into a convolution computes x * scale +
+shift instead of (x - mean) * scale + bias. It also rounds mean * scale, which the tests keep as
+small as the results.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from inside.gpu import only_variant
 
 pytestmark = pytest.mark.native
 
-#: The shapes of images and filters, and the options.
+#: Shapes of images and filters, and options.
 CASES: dict[str, tuple[tuple[int, ...], tuple[int, ...], dict[str, Any]]] = {
     "window": ((2, 5, 9, 11), (7, 5, 3, 3), {"padding": 1}),
     "point": ((2, 8, 5, 7), (6, 8, 1, 1), {}),
@@ -32,7 +32,7 @@ CASES: dict[str, tuple[tuple[int, ...], tuple[int, ...], dict[str, Any]]] = {
 
 
 def operands(bg: Any, case: str) -> tuple[Any, ...]:
-    """Images, filters, a scale, a bias, a residual, and the convolution."""
+    """Return images, filters, a scale, a bias, a residual, and the convolution."""
     images, filters, options = CASES[case]
     x, w = data(bg, *images), data(bg, *filters, seed=1) * 0.2
     y = bg.nn.conv2d(x, w, **options)
@@ -90,7 +90,7 @@ def test_batch_norm_at_evaluation_is_folded(bg: Any, rank: int, affine: bool) ->
         assert both(bg, lambda x, h: nn.relu(norm(conv(x)) + h), x, h) == [
             f"{name} with multiply, add, add, maximum"
         ]
-        # statistics that change are read by each replay
+        # each replay reads the current statistics
         fast = bg.jit(lambda x: norm(conv(x)))
         for n in range(4):
             norm.running_mean += 0.5 * n

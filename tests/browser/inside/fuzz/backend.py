@@ -21,16 +21,18 @@ MOST_BUFFERS = 12
 
 @dataclass
 class Memory:
-    """A buffer: its bytes as far as they are known, and what is expected of them otherwise."""
+    """A buffer: its known bytes, and a check of the expected contents until they are read."""
 
     pointer: int
     contents: np.ndarray  # uint8
-    unchecked: Callable[[np.ndarray], int] | None = None  # checks bytes, gives how many
+    unchecked: Callable[[np.ndarray], int] | None = None  # checks bytes, returns how many
 
 
 class Machine:
-    """Makes one random call after the other. What a call has computed is checked when a later one
-    uses it, so that work piles up on the GPU."""
+    """Makes random calls, one after another.
+
+    Results are checked when a later call uses them, so that work queues up on the GPU.
+    """
 
     def __init__(self, backend: Any) -> None:
         self.backend = backend
@@ -39,7 +41,7 @@ class Machine:
         self.random = Random(0)
 
     def call(self, seed: int) -> None:
-        """One call; the seed decides which."""
+        """Make one call, selected by the seed."""
         self.random = Random(seed)
         while len(self.live) > MOST_BUFFERS:
             self._free(self.random.choice(self.live))
@@ -49,14 +51,14 @@ class Machine:
             self.random.choice(self._GOOD)(self)
 
     def forget(self) -> None:
-        """Frees what a call that failed has left, unchecked."""
+        """Free what a failed call left, unchecked."""
         for memory in self.live:
             self.backend.free(memory.pointer)
         self.live.clear()
-        self.freed = [2**40]  # so that an example does not depend on those before
+        self.freed = [2**40]  # so that examples are independent
 
     def finish(self) -> None:
-        """Checks and frees everything."""
+        """Check and free everything."""
         for memory in self.live:
             self._check(memory)
             self.backend.free(memory.pointer)
@@ -92,7 +94,7 @@ class Machine:
         self.freed.append(memory.pointer)
 
     def _check(self, memory: Memory) -> None:
-        """Reads a buffer if anything of it is expected but not known."""
+        """Read a buffer if its expected contents have not been checked."""
         if memory.unchecked is None:
             return
         actual = np.full(memory.contents.size, 0xA5, np.uint8)
@@ -102,14 +104,14 @@ class Machine:
         memory.contents, memory.unchecked = actual, None
 
     def _pick(self, n: int, *without: Memory) -> Memory:
-        """A buffer of at least n float32."""
+        """Pick a buffer of at least n float32."""
         fitting = [
             m for m in self.live if m.contents.size >= 4 * n and all(m is not w for w in without)
         ]
         return self.random.choice(fitting) if fitting else self._new(4 * n + self._whole(0, 9))
 
     def _input(self, n: int, *without: Memory) -> tuple[Memory, np.ndarray]:
-        """A buffer and its first n float32, none of which overflows what is made of them."""
+        """Pick a buffer and return its first n float32, none of them too large."""
         memory = self._pick(n, *without)
         self._check(memory)
         values = memory.contents[: 4 * n].view(np.float32)
@@ -127,7 +129,7 @@ class Machine:
             assert_matches(found, expected, **tolerance._asdict(), dtype=dtype)
             return nbytes
 
-        self._check(memory)  # what lies past the result stays, and must be known for that
+        self._check(memory)  # bytes after the result stay, so they must be known
         memory.unchecked = check
 
     # -- good calls ------------------------------------------------------------------------------
@@ -168,7 +170,7 @@ class Machine:
         op, n = self.random.choice(reference.BINARY_OPS), self._whole(0, 40)
         a, first = self._input(n)
         b, second = self._input(n)
-        first = a.contents[: 4 * n].view(np.float32).copy()  # b may be a, refreshed
+        first = a.contents[: 4 * n].view(np.float32).copy()  # a and b may be the same
         y = self.random.choice([a, b, self._pick(n)])
         self._check(y)
         self.backend.binary(op, a.pointer, b.pointer, y.pointer, n)
@@ -264,7 +266,7 @@ class Machine:
         self._output_known(o, expected, tolerances.attention(*arrays, 0.5))
 
     def _output_known(self, memory: Memory, expected: Any, tolerance: Tolerance) -> None:
-        """Expects a result in a buffer whose former contents are known."""
+        """Expect a result in a buffer whose former contents are known."""
         assert memory.unchecked is None
         self._output(memory, np.asarray(expected), tolerance)
 
@@ -283,7 +285,7 @@ class Machine:
         return self.random.choice([*refusals.NOT_HANDLES, self.random.choice(self.freed)])
 
     def _bad_op(self) -> tuple[str, Callable[[], Any]]:
-        """A good call, but for one argument."""
+        """Return a valid call with one invalid argument."""
         op = self.random.choice(list(GOOD))
         arguments = dict(GOOD[op])
         kinds = {
@@ -306,7 +308,7 @@ class Machine:
         arguments[self.random.choice(kinds[kind])] = wrong[kind]
         note(f"{op} with {arguments}")
         method = getattr(self.backend, op)
-        if op == "reduce":  # its first argument is called op as well
+        if op == "reduce":  # its first argument is named op too
             return op, lambda: method(*arguments.values())
         return op, lambda: method(**arguments)
 

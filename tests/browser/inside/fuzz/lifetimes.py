@@ -1,6 +1,6 @@
 """Random lifetimes of buffers, with a model of the expected contents.
 
-Reads run concurrently, with errors among them, losses of the GPU at any moment, and unreferenced
+Reads run concurrently, together with errors, losses of the GPU at any moment, and unreferenced
 objects.
 """
 
@@ -32,7 +32,7 @@ _names = count()
 
 @dataclass
 class Kept:
-    """A buffer that is to survive losses: what the GPU has, and what the host knows, since when."""
+    """A buffer kept across device losses: GPU contents, and the host's copy with times."""
 
     pointer: int
     device: np.ndarray
@@ -41,14 +41,14 @@ class Kept:
     reading: list[tuple[int, np.ndarray, np.ndarray, Any]] = field(default_factory=list)
 
     def note(self, time: int, values: np.ndarray) -> None:
-        """The host wrote these at some time, or read what was there then."""
+        """Record values that the host wrote, or read, at the given time."""
         newer = self.stamps[: len(values)] <= time
         self.known[: len(values)][newer] = values[newer]
         self.stamps[: len(values)][newer] = time
 
 
 class Machine:
-    """Makes one random step after the other on a backend of its own."""
+    """Makes random steps, one after another, on its own backend."""
 
     def __init__(self) -> None:
         from browsergpu import WasmBackend
@@ -62,7 +62,7 @@ class Machine:
         await self.backend.init_async()
 
     async def step(self, seed: int) -> None:
-        """One step; the seed decides which."""
+        """Make one step, selected by the seed."""
         self.random = Random(seed)
         self.time += 1
         if len(self.buffers) < 2:
@@ -71,7 +71,7 @@ class Machine:
         await getattr(self, name)()
 
     async def finish(self) -> None:
-        """Ends all reads, checks and frees all buffers, and nothing is left."""
+        """End all reads, check and free all buffers, and check that nothing is left."""
         await self._end_all_reads()
         for kept in self.buffers:
             await self._check(kept)
@@ -117,12 +117,12 @@ class Machine:
         kept.device[:n] = -kept.device[:n]
 
     async def read(self) -> None:
-        """Begins a read, which may end much later."""
+        """Start a read, which may end much later."""
         kept = self.random.choice(self.buffers)
         n = self.random.randint(1, len(kept.device))
         target = np.full(n, SENTINEL, np.float32)
         task = asyncio.ensure_future(self.backend.copy_dtoh_async(target, kept.pointer))
-        await asyncio.sleep(0)  # it has begun
+        await asyncio.sleep(0)  # it has started
         kept.reading.append((self.time, kept.device[:n].copy(), target, task))
 
     async def pause(self) -> None:
@@ -138,7 +138,7 @@ class Machine:
         await self._end_all_reads()
 
     async def break_a_shader(self) -> None:
-        """An error of a kernel, which the waits that are under way are told, and no data."""
+        """Break a kernel. Pending waits get the error, and no data."""
         self.backend.device.recorder.create_pipeline(
             label="broken", file="broken.wgsl", code=f"{BROKEN}// {next(_names)}",
             entry_point="main", signature="0w", constants={}, parameter_format="",
@@ -146,7 +146,7 @@ class Machine:
         )  # fmt: skip
 
     async def drop(self) -> None:
-        """Objects that nobody holds any more give their memory back."""
+        """Drop objects, which must free their memory."""
         from browsergpu import Buffer, KernelExecutor, TensorBackend
 
         memory = self.backend.device.memory
@@ -165,7 +165,7 @@ class Machine:
         assert (memory.buffers, memory.in_use) == before
 
     async def lose(self) -> None:
-        """The GPU goes, with reads under way, and comes back with what the host knows."""
+        """Lose the GPU with reads under way. Recovery restores the contents that the host knows."""
         from browsergpu.errors import DeviceLost
 
         destroy(self.backend.device)
@@ -180,7 +180,7 @@ class Machine:
     # -- checks ----------------------------------------------------------------------------------
 
     async def _end_all_reads(self, *, lost: bool = False) -> None:
-        """Each read is filled with what was there when it began, or raises and is left alone."""
+        """Assert that each read has the contents at its start, or raised without writing."""
         from browsergpu.errors import DeviceLost, ShaderCompilation
 
         for kept in self.buffers:
@@ -204,7 +204,7 @@ class Machine:
         while True:
             try:
                 await self.backend.copy_dtoh_async(result, kept.pointer)
-            except ShaderCompilation:  # of a step before, which this wait is told
+            except ShaderCompilation:  # from an earlier step, raised by this wait
                 continue
             break
         assert_same_bits(result, kept.device, "what is in a kept buffer")

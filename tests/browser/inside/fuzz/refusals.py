@@ -18,7 +18,7 @@ NOT_DATA: list[Any] = [None, 5, "text", object(), np.zeros(1, np.float64), np.ar
 
 
 def refused(backend: Any, op: str, call: Callable[[], Any]) -> None:
-    """Checks that a call raises a BackendError in its op's name, and takes or gives no memory."""
+    """Check that a call raises a BackendError with its op's name, and changes no memory."""
     from browsergpu.errors import BackendError
 
     memory = backend.device.memory

@@ -32,7 +32,7 @@ FILL = """
 
 @dataclass
 class Tensor:
-    """A tensor: its contents as far as they are known, and what is expected of them otherwise."""
+    """A tensor: its known contents, and a check of the expected contents until they are read."""
 
     handle: int
     dtype: str
@@ -41,8 +41,10 @@ class Tensor:
 
 
 class Machine:
-    """Makes one random call after the other. What a call has computed is checked when a later one
-    uses it, so that work piles up on the GPU."""
+    """Makes random calls, one after another.
+
+    Results are checked when a later call uses them, so that work queues up on the GPU.
+    """
 
     def __init__(self, backend: Any, tensors: Any) -> None:
         self.backend = backend
@@ -52,7 +54,7 @@ class Machine:
         self.random = Random(0)
 
     def call(self, seed: int) -> None:
-        """One call; the seed decides which."""
+        """Make one call, selected by the seed."""
         self.random = Random(seed)
         while len(self.live) > MOST_TENSORS:
             self._drop(self.random.choice(self.live))
@@ -62,14 +64,14 @@ class Machine:
             self.random.choice(self._GOOD)(self)
 
     def forget(self) -> None:
-        """Frees what a call that failed has left, unchecked."""
+        """Free what a failed call left, unchecked."""
         for tensor in self.live:
             self.tensors.free_tensor(tensor.handle)
         self.live.clear()
-        self.freed = [2**40]  # so that an example does not depend on those before
+        self.freed = [2**40]  # so that examples are independent
 
     def finish(self) -> None:
-        """Checks and frees everything."""
+        """Check and free everything."""
         for tensor in self.live:
             self._check(tensor)
             found = self.tensors.read_numpy(tensor.handle)
@@ -111,7 +113,7 @@ class Machine:
             check(tensor.array)
 
     def _any(self, shape: tuple[int, ...], *dtypes: str, apart: tuple[Tensor, ...] = ()) -> Tensor:
-        """A tensor of a shape and one of some dtypes, there already or new."""
+        """Return a tensor of the shape and one of the dtypes, existing or new."""
         fitting = [
             t for t in self.live
             if t.array.shape == shape and t.dtype in dtypes and all(t is not a for a in apart)
@@ -126,7 +128,7 @@ class Machine:
         return tensor
 
     def _inputs(self, *wanted: tuple[tuple[int, ...], tuple[str, ...]]) -> list[Tensor]:
-        """Tensors of shapes and dtypes, whose floats are neither huge nor tiny."""
+        """Return tensors of the shapes and dtypes, with floats that are neither huge nor tiny."""
         chosen: list[Tensor] = []
         for shape, dtypes in wanted:
             tensor = self._any(shape, *dtypes, apart=tuple(chosen))
@@ -139,7 +141,7 @@ class Machine:
         return chosen
 
     def _output(self, shape: tuple[int, ...], *dtypes: str, apart: list[Tensor]) -> Tensor:
-        """Where a result goes: now and then to one of the inputs."""
+        """Return a tensor for a result, sometimes one of the inputs."""
         same = [t for t in apart if t.array.shape == shape and t.dtype in dtypes]
         if same and self.random.random() < 0.3:
             return self.random.choice(same)
@@ -282,7 +284,7 @@ class Machine:
     def _cross_entropy(self) -> None:
         lead, classes = self._shape(self._whole(0, 2)), self._whole(1, 5)
         x, goals = self._inputs(((*lead, classes), FLOATS), (lead, ("i32",)))
-        self._write(goals, np.asarray(goals.array % (classes + 1), np.int32))  # some are no class
+        self._write(goals, np.asarray(goals.array % (classes + 1), np.int32))  # some are no classes
         loss = self._any(lead, *FLOATS, apart=(x, goals))
         probs = self._any((*lead, classes), *FLOATS, apart=(x, goals, loss))
         expected = reference.cross_entropy(x.array, goals.array)
@@ -311,7 +313,7 @@ class Machine:
     def _embedding(self) -> None:
         count, (entries, length) = self._shape(self._whole(0, 2)), self._shape(2)
         which, table = self._inputs((count, ("i32",)), ((entries, length), (*FLOATS, "i32")))
-        indices = np.asarray(which.array % (entries + 2) - 1, np.int32)  # some are outside
+        indices = np.asarray(which.array % (entries + 2) - 1, np.int32)  # some are out of bounds
         self._write(which, indices)
         dtypes = FLOATS if table.dtype in FLOATS else (table.dtype,)
         out = self._any((*count, length), *dtypes, apart=(which, table))
@@ -389,7 +391,7 @@ class Machine:
         }  # fmt: skip
         op = choose(list(handles))
         arguments = list(handles[op])
-        # All of those calls take a handle first.
+        # All of these calls take a handle first.
         arguments[0] = wrong
         shape, count = choose(refusals.NOT_SHAPES), choose(refusals.NOT_COUNTS)
         data, choice = choose(refusals.NOT_DATA), choose(refusals.NOT_CHOICES)

@@ -14,7 +14,10 @@ Function = Callable[..., Any]
 
 
 class Case(NamedTuple):
-    """``ours(bg, *arrays)`` beside ``theirs(*arrays)``; ``twice``: second gradients, too."""
+    """``ours(bg, *arrays)`` and the expected ``theirs(*arrays)``.
+
+    ``twice``: whether to test second gradients.
+    """
 
     ours: Function
     theirs: Function
@@ -29,7 +32,7 @@ def case(
     name: str, ours: Function, theirs: Function, *shapes: tuple[int, ...] | np.ndarray,
     of: str = "f", twice: bool = True,
 ) -> None:  # fmt: skip
-    """Adds a case, of arrays or of random ones of shapes, real ("f"), complex ("c") or both."""
+    """Add a case for arrays or random arrays of shapes: real ("f"), complex ("c") or both."""
     for kind in of:
         arrays = [
             x if isinstance(x, np.ndarray) else numbers(x, kind, n) for n, x in enumerate(shapes)
@@ -38,7 +41,7 @@ def case(
 
 
 def numbers(shape: tuple[int, ...], kind: str, seed: int) -> np.ndarray:
-    """Random ones; square matrices, the last two axes, are far from singular."""
+    """Return random numbers. Square matrices, the last two axes, are far from singular."""
     rng = np.random.default_rng(seed)
     real, imag = rng.uniform(-2, 2, shape), rng.uniform(-2, 2, shape)
     if len(shape) > 1 and shape[-1] == shape[-2]:
@@ -51,7 +54,7 @@ def adjoint(x: np.ndarray) -> np.ndarray:
 
 
 def _hermitian(bg: Any, x: Any) -> Any:
-    """Positive definite matrices of any."""
+    """Return positive definite matrices made from any matrices."""
     return x @ bg.conj(bg.matrix_transpose(x)) + bg.eye(x.shape[-1], dtype=x.dtype)
 
 
@@ -234,7 +237,7 @@ case(
     lambda x: adjoint(np.linalg.cholesky(_their_hermitian(x))), (3, 3), of="fc",
 )  # fmt: skip
 for _shape in ((3, 3), (4, 2), (2, 4)):
-    # Signs and phases of vectors are no one's to say.
+    # Signs and phases of the vectors are arbitrary.
     case(
         "linalg.qr", lambda bg, x: [bg.abs(part) for part in bg.linalg.qr(x)],
         lambda x: [abs(part) for part in np.linalg.qr(x)], _shape, of="fc", twice=False,

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-#: Relative to the largest of the expected values: what float32 leaves of a function's slope.
+#: Relative to the largest expected value; the precision of slopes in float32.
 TOLERANCE = 2e-3
 
 
@@ -20,8 +20,11 @@ def gradients_agree(
     tolerance: float = TOLERANCE,
     step: float = 1e-6,
 ) -> None:
-    """Compares the gradients, by each of the arrays, of all results of ``ours``, weighted by random
-    numbers and added up, with central differences of ``theirs``, which takes arrays of float64."""
+    """Compare gradients with central differences, for each array.
+
+    The function is the sum of all results of ``ours``, times random weights. The differences are of
+    ``theirs``, which takes float64 arrays.
+    """
     doubles = [_double(x) for x in arrays]
     expected_results = _results(theirs(*doubles))
     weights = [_weights(np.asarray(y).shape, n) for n, y in enumerate(expected_results)]
@@ -57,7 +60,7 @@ def second_gradients_agree(
     tolerance: float = 2e-2,
     step: float = 1e-4,
 ) -> None:
-    """Likewise of the gradient by the first array, weighted and added up."""
+    """Compare second gradients by the first array, weighted and summed, in the same way."""
     doubles = [_double(x) for x in arrays]
     direction = _weights(np.shape(arrays[0]), 7)
     weights = _weights(np.asarray(theirs(*doubles)).shape, 0)
@@ -100,7 +103,7 @@ def _weights(shape: tuple[int, ...], seed: int) -> np.ndarray:
 def _differences(
     loss: Callable[[Sequence[np.ndarray]], float], arrays: Sequence[np.ndarray], n: int, step: float
 ) -> np.ndarray:
-    """dL/dre + i dL/dim for complex ones."""
+    """Return central differences; for complex arrays, dL/dre + i dL/dim."""
     found = np.zeros(arrays[n].shape, arrays[n].dtype)
     units = (1, 1j) if found.dtype.kind == "c" else (1,)
     for place in np.ndindex(found.shape):

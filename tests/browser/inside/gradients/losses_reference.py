@@ -12,7 +12,7 @@ REDUCTIONS: dict[str, Any] = {"mean": np.mean, "sum": np.sum, "none": lambda x: 
 def entropy(
     logs: np.ndarray, target: np.ndarray, weight: Any, reduction: str, smoothing: float = 0.0
 ) -> Any:
-    """Of log-probabilities; targets below 0 do not count."""
+    """Return the loss of log-probabilities. Targets below 0 are ignored."""
     axis = min(logs.ndim - 1, 1)
     classes = logs.shape[axis]
     own = np.ones(classes) if weight is None else weight

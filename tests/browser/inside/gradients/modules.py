@@ -1,6 +1,6 @@
 """The modules that define the public functions of arrays.
 
-The host's test of docs/gradients-rules.md reads this file, too.
+The host's test of docs/gradients-rules.md also reads this file.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-#: Modules of ``browsergpu.functions`` by public namespace. The last one that has a name counts.
+#: Modules of ``browsergpu.functions`` by public namespace. The last module with a name counts.
 MODULES = {
     "": ("capture", "linalg.contraction", "creation", "data_types", "elementwise", "evaluation",
          "interchange.dlpack", "interchange.files", "information", "linalg.linear", "manipulation",
@@ -19,7 +19,7 @@ MODULES = {
     "fft": ("fourier",),
 }  # fmt: skip
 
-#: Functions that follow NumPy's rules in the package itself, and the standard's in ``linalg``.
+#: Functions that follow NumPy's rules in the package, and the standard's rules in ``linalg``.
 OF_MATRICES = ("cross", "diagonal", "outer", "trace")
 
 

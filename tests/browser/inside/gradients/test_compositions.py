@@ -1,4 +1,4 @@
-"""Gradients of functions of functions, of arrays that are broadcast and of views."""
+"""Gradients of composed functions, of broadcast arrays and of views."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from inside.gradients.checking import gradients_agree
 
 pytestmark = pytest.mark.all
 
-#: Of both packages alike. Smooth where the arrays' elements are, from 0.5 to 2.
+#: Functions of both packages that are smooth for elements from 0.5 to 2.
 BINARY = ("add", "subtract", "multiply", "divide", "hypot", "logaddexp")
 UNARY = ("sin", "tanh", "exp", "cos", "square", "log1p")
-#: Float16 has no room for products, and its elements may be equal where those of float64 are not.
+#: float16 products overflow, and elements that differ in float64 may be equal in float16.
 REDUCED = (None, "sum", "mean", "var")
 OF_FLOAT32 = ("prod", "max")
-#: Parts of an axis, and how long it is for one more index of the part.
+#: Parts of an axis: the step, and the additional length that the part needs.
 STEPS = (
     (slice(None), 1, 0), (slice(None, None, -1), 1, 0), (slice(1, None), 1, 1),
     (slice(None, None, 2), 2, 0),
@@ -28,7 +28,7 @@ STEPS = (
 
 @st.composite
 def programs(draw: Any) -> tuple[list[np.ndarray], Any]:
-    """Arrays whose parts broadcast, and what is computed of them."""
+    """Draw arrays whose parts broadcast, and a computation on them."""
     rank = draw(st.integers(1, 3))
     target = [draw(st.integers(2, 3)) for _ in range(rank)]
     dtype = draw(st.sampled_from([np.float32, np.float16]))

@@ -1,7 +1,7 @@
 """Every function with a gradient has generated calls, and no list names other functions.
 
-The functions are those of docs/gradients-rules.md. tests/unit/test_gradient_rules.py compares the
-two lists.
+docs/gradients-rules.md lists the functions. tests/unit/test_gradient_rules.py compares the two
+lists.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from inside.gradients.test_rules import public_functions
 pytestmark = pytest.mark.all
 
 TABLES = (ELEMENTWISE, ARRAYS, MATRICES, NETWORKS, IMAGES)
-#: Functions that consist of others, and have calls of their own beside those.
+#: Functions that consist of other functions and also have generated calls of their own.
 MADE_OF_OTHERS = {
     "einsum", "tensordot", "linalg.outer", "linalg.trace", "linalg.matrix_norm",
     "linalg.matrix_power",
     *(f"fft.{name}" for name in ("fftn", "ifftn", "rfftn", "irfftn", "hfft", "ihfft", "fftshift",
                                  "ifftshift")),
 }  # fmt: skip
-#: Rules of functions that are not public, and which calls come to them.
+#: Rules of functions that are not public, and the calls that use them.
 HIDDEN = {
     "parts.part": "the views of operands", "parts.assigned": "test_parts: assignments are no calls",
     "parts.added_at": "the gradients of take and embedding, forward",
@@ -43,7 +43,7 @@ HIDDEN = {
 
 
 def named(bg: Any) -> dict[str, str]:
-    """Public functions by the first name that they have, with what rules know them by."""
+    """Return public functions by their first name, with the key of their rule."""
     from browsergpu.compat.numpy.namespace import LEFT_TO_PYTHON
 
     of_ours = public_functions(bg)

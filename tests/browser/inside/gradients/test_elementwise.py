@@ -14,7 +14,7 @@ pytestmark = pytest.mark.all
 NEAR_ONE = (-0.9, 0.9)
 POSITIVE = (0.3, 3.0)
 ANY = (-2.0, 2.0)
-#: Functions of one array: NumPy's name, and where the tests look.
+#: Functions of one array: NumPy's name and the tested range.
 ONE: dict[str, tuple[str, tuple[float, float]]] = {
     "abs": ("abs", ANY), "acos": ("arccos", NEAR_ONE), "acosh": ("arccosh", (1.2, 3.0)),
     "asin": ("arcsin", NEAR_ONE), "asinh": ("arcsinh", ANY), "atan": ("arctan", ANY),
@@ -52,12 +52,12 @@ def test_of_one_array(bg: Any, name: str) -> None:
 def test_of_complex_numbers(bg: Any, name: str) -> None:
     x = (_values((4,), (0.2, 0.8)) + 1j * _values((4,), (-0.8, 0.8), 1)).astype(np.complex64)
 
-    # Turned, as the real part alone counts.
+    # Rotated, because only the real part counts.
     def ours(v: Any) -> Any:
         return getattr(bg, name)(v) * (1 - 2j)
 
     def theirs(v: np.ndarray) -> Any:
-        if name == "sign":  # which NumPy 1 takes for that of the real part
+        if name == "sign":  # NumPy 1 returns the sign of the real part
             return v / np.abs(v) * (1 - 2j)
         return getattr(np, ONE[name][0] if name in ONE else name)(v) * (1 - 2j)
 
@@ -113,7 +113,7 @@ def test_of_where_and_clip(bg: Any) -> None:
 
 
 def test_of_bounds_the_wrong_way_round(bg: Any) -> None:
-    """The upper one is the result, and has the gradient."""
+    """The upper bound is the result, and gets the gradient."""
     x, low, high = np.float32([-3, 0.5, 3]), np.float32([2, 2, 2]), np.float32([1, 1, 1])
     gradients_agree(bg, bg.clip, np.clip, [x, low, high])
     gradients_agree(bg, lambda a, b: bg.clip(a, b, 1), lambda a, b: np.clip(a, b, 1), [x, low])

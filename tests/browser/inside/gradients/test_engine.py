@@ -1,4 +1,4 @@
-"""backward, grad, vjp and jvp, and the lifetime of the graph and saved values."""
+"""backward, grad, vjp and jvp, and the lifetimes of the graph and of saved values."""
 
 from __future__ import annotations
 
@@ -307,7 +307,7 @@ def test_inner_and_outer_variables_are_not_confused(bg: Any) -> None:
 
 
 def test_results_of_jvp_have_gradients(bg: Any) -> None:
-    """By the arguments of another one, by what the function closes over, and by the tangents."""
+    """By another transform's arguments, by closed-over variables, and by tangents."""
     x, along = bg.asarray([0.25, 1.5]), bg.ones(2)
 
     def f(x: Any) -> Any:

@@ -12,7 +12,7 @@ from inside.gradients.checking import gradients_agree, second_gradients_agree
 
 pytestmark = [pytest.mark.native, pytest.mark.firefox]
 
-#: On both sides of all bends, and on none of them.
+#: On both sides of every kink, and on no kink.
 VALUES = np.float32([[-4, -2.2, -0.7, -0.1], [0.2, 1.1, 2.6, 3.7]])
 SMOOTH = ("sigmoid", "silu", "tanh", "softplus", "gelu")
 
@@ -81,7 +81,7 @@ def test_softmax_of_half_precision_as_float32(bg: Any) -> None:
 
 
 def test_dropout_gives_back_by_its_own_mask(bg: Any) -> None:
-    x = bg.asarray(np.zeros(64, np.float32))  # where the result tells nothing of the mask
+    x = bg.asarray(np.zeros(64, np.float32))  # zeros hide the mask in the result
     weights = np.arange(1, 65, dtype=np.float32)
 
     def dropped(v: Any) -> Any:

@@ -51,7 +51,7 @@ def test_attention(bg: Any, name: str, most: int, monkeypatch: pytest.MonkeyPatc
 
 
 def _at_most(monkeypatch: pytest.MonkeyPatch, most: int) -> None:
-    """So many scores of a head at a time."""
+    """Limit the number of scores per head that are computed at a time."""
     from browsergpu.functions.nn import attention_gradients
 
     monkeypatch.setattr(attention_gradients, "_MOST_OF_A_HEAD", most)
@@ -81,7 +81,7 @@ def test_queries_that_see_no_key_have_no_part_in_gradients(bg: Any) -> None:
     assert all(np.isfinite(one.numpy()).all() for one in found)
     assert (found[0].numpy()[1] == 0).all()
     assert (found[3].numpy()[1] == 0).all()
-    # The other queries' gradients are as without that one.
+    # Without this query, the other queries have the same gradients.
     others = [arrays[0][[0, 2]], *arrays[1:], mask[[0, 2]]]
     expected = bg.grad(loss, argnums=(0, 1, 2, 3))(*map(bg.asarray, others))
     for at in (1, 2):
@@ -98,7 +98,7 @@ def test_heads_that_are_shared(bg: Any) -> None:
         lambda q, k, v: nn.attention(q, np.repeat(k, 2, -3), np.repeat(v, 4, -3)),
         [_numbers(1, 4, 2, 2), _numbers(1, 2, 3, 2), _numbers(1, 1, 3, 2)],
     )  # fmt: skip
-    gradients_agree(  # leading axes that are broadcast
+    gradients_agree(  # broadcast leading axes
         bg, bg.nn.scaled_dot_product_attention, nn.attention,
         [_numbers(2, 1, 2, 2), _numbers(3, 3, 2), _numbers(3, 2)],
     )  # fmt: skip

@@ -70,7 +70,7 @@ def test_one_image_and_names_of_padding(bg: Any) -> None:
 @pytest.mark.parametrize("nbytes", [1, 700])
 @pytest.mark.parametrize("name", ["stride does not divide", "groups"])
 def test_filters_in_parts(bg: Any, monkeypatch: pytest.MonkeyPatch, name: str, nbytes: int) -> None:
-    """A product for each kernel position, and for some rows of the kernel."""
+    """One product per kernel position, or per few rows of the kernel."""
     from browsergpu.functions.nn import convolution_gradients
 
     monkeypatch.setattr(convolution_gradients, "_BYTES", nbytes)
@@ -88,7 +88,7 @@ def test_second_gradients(bg: Any, name: str) -> None:
     )  # fmt: skip
 
 
-#: Likewise of transposed ones, with output_padding.
+#: The same for transposed convolutions, with output_padding.
 TRANSPOSED: dict[str, tuple[tuple[int, ...], tuple[int, ...], dict[str, Any]]] = {
     "plain": ((2, 2, 3, 2), (2, 3, 2, 3), {}),
     "stride": ((1, 2, 3, 2), (2, 2, 3, 2), {"stride": (2, 3), "padding": 1,

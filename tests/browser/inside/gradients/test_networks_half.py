@@ -9,7 +9,7 @@ import pytest
 
 pytestmark = [pytest.mark.native, pytest.mark.firefox]
 
-#: Calls of the networks' and the images' functions, and the shapes of what they take.
+#: Calls of network and image functions, and the shapes of their operands.
 CALLS: dict[str, tuple[Any, tuple[tuple[int, ...], ...]]] = {
     "linear": (lambda bg, *a: bg.nn.linear(*a), ((2, 3), (4, 3), (4,))),
     "conv2d": (lambda bg, *a: bg.nn.conv2d(*a, 2, 1), ((1, 2, 5, 4), (2, 2, 3, 3), (2,))),

@@ -85,7 +85,7 @@ def test_resize(bg: Any, method: str, antialias: bool) -> None:
         def resized(v: Any, size: tuple[int, int] = size) -> Any:
             return bg.image.resize(v, size, method, antialias=antialias)
 
-        # It is linear: what it makes of each pixel alone says all of it.
+        # Resizing is linear, so its results for single pixels determine it.
         units = np.eye(15, dtype=np.float32).reshape(15, 5, 3)
         parts = [resized(bg.asarray(unit)).numpy().astype(float) for unit in units]
         matrix = np.stack(parts, -1)

@@ -12,7 +12,7 @@ from inside.gradients.checking import gradients_agree, second_gradients_agree
 
 pytestmark = [pytest.mark.native, pytest.mark.firefox]
 
-#: Shape of the input, kernel, stride, padding, and whether the last windows may hang over.
+#: Shape of the input, kernel, stride, padding, and ceil_mode.
 POOLS: dict[str, tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...], tuple[int, ...], bool]]
 POOLS = {
     "side by side": ((1, 2, 4, 6), (2, 3), (2, 3), (0, 0), False),
@@ -25,7 +25,7 @@ POOLS = {
 
 
 def _different(shape: tuple[int, ...]) -> np.ndarray:
-    """No two of them near to each other."""
+    """Return random elements that differ by at least 1/8."""
     count = int(np.prod(shape))
     return (np.random.default_rng(count).permutation(count).reshape(shape) / 8).astype(np.float32)
 

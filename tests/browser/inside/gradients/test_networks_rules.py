@@ -19,7 +19,7 @@ def test_all_functions_say_what_their_gradients_are(bg: Any) -> None:
         names = getattr(bg, space)
         for name in names.__all__:
             function = getattr(names, name)
-            if not isinstance(function, FunctionType):  # a layer
+            if not isinstance(function, FunctionType):  # skip layers
                 continue
             found = RULES[f"{function.__module__}.{function.__qualname__}"]
             assert bool(found) is (f"{space}.{name}" not in WITHOUT), name

@@ -1,4 +1,4 @@
-"""Reads that would lose a gradient raise, and name the line that reads."""
+"""Reads that would lose a gradient raise, and name the line of the read."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_a_function_that_is_differentiated_cannot_read(bg: Any, name: str) -> No
         bg.vjp(f, 2.0)
     with pytest.raises(RuntimeError, match="jvp"):
         bg.jvp(f, (2.0,), (1.0,))
-    assert bg.grad(lambda x: x * x)(2.0).item() == 4.0  # nothing is left of the errors
+    assert bg.grad(lambda x: x * x)(2.0).item() == 4.0  # the errors left nothing behind
 
 
 def test_the_line_that_reads_is_named(bg: Any) -> None:
@@ -109,8 +109,8 @@ def test_gradients_that_backward_gives_can_be_read_as_numbers(bg: Any) -> None:
     assert (loss.item(), float(loss), int(loss), bool(loss)) == (5.0, 5.0, 5, True)
     assert x.tolist() == [1, 2]
     assert 2 in x
-    assert eval("float(loss)", {"loss": loss}) == 5.0  # whose module has no name
-    # What grad() is not of is read as elsewhere.
+    assert eval("float(loss)", {"loss": loss}) == 5.0  # its module has no name
+    # Arrays that grad() does not differentiate can be read.
     assert bg.grad(lambda y: y * float(loss))(1.0).item() == 5.0
 
 
@@ -153,7 +153,7 @@ def test_functions_do_not_read_numbers_that_require_a_gradient(bg: Any) -> None:
     ):  # fmt: skip
         with pytest.raises(RuntimeError, match="gradient"):
             call()
-    assert bg.asarray([w, w]).requires_grad  # which joins them
+    assert bg.asarray([w, w]).requires_grad  # asarray joins them
     assert bg.grad(lambda v: bg.full((3,), v * 2).sum())(w).item() == 6
     assert bg.grad(lambda v: bg.linspace(0, v, 3).sum())(w).item() == 1.5
     with bg.no_grad():

@@ -17,7 +17,7 @@ from inside.gradients.modules import defined
 
 pytestmark = [pytest.mark.native, pytest.mark.firefox]
 
-#: Rules that are tested in other files, or of functions that are not public.
+#: Rules tested in other files, or of functions that are not public.
 ELSEWHERE = {
     **dict.fromkeys((*elementwise.ONE, *elementwise.TWO), "test_elementwise"),
     **dict.fromkeys(("imag", "sign", "where", "clip"), "test_elementwise"),
@@ -34,7 +34,7 @@ _MADE_OF = "made of functions that have rules: "
 _NUMBERS = "takes numbers"
 _READS = "reads values"
 _NO_ELEMENTS = "looks at shapes and dtypes, or at when things are computed"
-#: Public functions that have no entry among the rules, and why they need none.
+#: Public functions without an entry among the rules, with the reason.
 WITHOUT = {
     "__array_namespace_info__": _NO_ELEMENTS, "broadcast_shapes": _NO_ELEMENTS,
     "can_cast": _NO_ELEMENTS, "finfo": _NO_ELEMENTS, "iinfo": _NO_ELEMENTS,
@@ -58,7 +58,7 @@ WITHOUT = {
 
 
 def _functions(module: Any, namespace: str) -> dict[str, str]:
-    """The public functions of arrays of a namespace, by full name: what rules know them by."""
+    """Return a namespace's public functions of arrays by full name, with the key of their rule."""
     own = defined(namespace)
     before = f"{namespace}." if namespace else ""
     return {
@@ -118,7 +118,7 @@ def test_gradients(bg: Any, name: str) -> None:
 
 
 def _turned(one: Case) -> tuple[Any, Any]:
-    """Of complex numbers the real part counts: turned, so that the imaginary one does, too."""
+    """Rotate complex results: only the real part counts, so the imaginary part would be lost."""
     if all(x.dtype.kind != "c" for x in one.arrays):
         return one.ours, one.theirs
 
@@ -190,7 +190,7 @@ def test_of_stacks_times_matrices_without_elements(bg: Any) -> None:
 
 
 def test_of_variances_without_freedom(bg: Any) -> None:
-    """They are NaN, of different elements infinite, and so are their gradients."""
+    """The variance is NaN, or infinite for different elements, and so are its gradients."""
     for function in (bg.var, bg.std):
         one = bg.grad(lambda v, f=function: f(v, correction=1))(bg.asarray([2.0]))
         assert np.isnan(one.numpy()).all()

@@ -1,4 +1,4 @@
-"""Gradients of special functions against central differences, and of steps."""
+"""Gradients of special functions and of step functions, against central differences."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def _each(function: Callable[[float], float]) -> Callable[[np.ndarray], np.ndarr
     return np.vectorize(function, otypes=[float])
 
 
-#: The functions in float64, and where the tests look.
+#: The functions in float64, and the tested ranges.
 ONE: dict[str, tuple[Callable[[np.ndarray], np.ndarray], float, float]] = {
     "digamma": (lambda x: polygamma(0, x), 0.5, 4), "erf": (_each(math.erf), -2, 2),
     "erfc": (_each(math.erfc), -2, 2),

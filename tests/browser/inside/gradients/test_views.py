@@ -1,4 +1,4 @@
-"""Gradients where arrays share memory: a write through one changes the others, as in PyTorch."""
+"""Gradients of arrays that share memory: a write through one changes the others, as in PyTorch."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def leaf(bg: Any, values: Any = X) -> Any:
 
 
 def gradient(bg: Any, of: Any, *leaves: Any) -> list[np.ndarray]:
-    """The gradients of the sum of an array times WEIGHTS."""
+    """Return the gradients of the sum of an array times WEIGHTS."""
     (of * bg.asarray(np.broadcast_to(WEIGHTS, (*of.shape,)).copy())).sum().backward()
     return [x.grad.numpy() for x in leaves]
 
@@ -26,7 +26,7 @@ def gradient(bg: Any, of: Any, *leaves: Any) -> list[np.ndarray]:
 def test_a_part_is_changed_in_place(bg: Any) -> None:
     x = leaf(bg)
     y = x * 2
-    y[1:] *= 3  # which takes a view, changes that, and assigns it
+    y[1:] *= 3  # takes a view, changes it and assigns it
     np.testing.assert_array_equal(y.detach().numpy(), X * np.float32([[2], [6], [6]]))
     (found,) = gradient(bg, y, x)
     np.testing.assert_array_equal(found, WEIGHTS * np.float32([[2], [6], [6]]))
@@ -91,7 +91,7 @@ def test_several_writes_one_after_the_other(bg: Any) -> None:
     a *= w  # row 0: w x
     b += a[1]  # column 0: + w x01
     y[2] = 0.0
-    a *= w  # row 0: again, of what the column has become
+    a *= w  # row 0 again, with column 0 as changed
     expected = X.copy()
     expected[0] *= 2
     expected[:, 0] += expected[0, 1]
@@ -110,7 +110,7 @@ def test_several_writes_one_after_the_other(bg: Any) -> None:
 def test_saved_values_are_kept(bg: Any) -> None:
     x, w = leaf(bg), leaf(bg)
     y = x * 1
-    product = y * w  # whose gradients need y and w as they are
+    product = y * w  # its gradients need y and w as they are now
     row = y[1]
     row *= 100
     product.sum().backward()

@@ -1,4 +1,4 @@
-"""vmap of every function with a gradient rule: the examples one by one give the same results."""
+"""vmap of every function with a gradient rule equals calls with one example at a time."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from inside.gradients.cases import CASES, Case
 
 pytestmark = [pytest.mark.native]
 
-#: Functions that are computed for each example.
+#: Functions that vmap computes for one example at a time.
 BY_EXAMPLE = {"unique_all", "batch_norm"}
-#: Factors of the examples. They keep positive definite matrices so.
+#: Factors of the examples, which keep positive definite matrices positive definite.
 FACTORS = np.float32([1, 1.25, 0.75])
-#: The kernels add in another order.
+#: Batched kernels sum in a different order.
 TOLERANCE = 2e-5
 
 

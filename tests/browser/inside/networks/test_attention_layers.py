@@ -1,4 +1,4 @@
-"""MultiheadAttention and the layers of transformers beside NumPy."""
+"""MultiheadAttention and the layers of transformers, against NumPy."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _softmax(x: np.ndarray) -> np.ndarray:
 def _reference(
     layer: Any, q: Any, k: Any, v: Any, added: Any = 0.0, state: Any = None
 ) -> tuple[Any, Any]:
-    """The result and the weights of all heads, for [N, length, width]."""
+    """Return the result and the weights of all heads, for [N, length, width]."""
     if state is None:
         state = {name: x.numpy().astype(float) for name, x in layer.state_dict().items()}
     width, heads = layer.embed_dim, layer.num_heads
@@ -62,7 +62,7 @@ def test_attention(bg: Any, options: dict[str, Any]) -> None:
 @pytest.mark.parametrize("need_weights", [True, False])
 def test_masks_are_pytorchs(bg: Any, need_weights: bool) -> None:
     layer = bg.nn.MultiheadAttention(4, 2)
-    x = _values(3, 2, 4)  # [length, N, width]
+    x = _values(3, 2, 4)  # shape [length, N, width]
     own = bg.asarray(x)
     batches = x.swapaxes(0, 1)
     hidden = np.triu(np.ones((3, 3), bool), 1)

@@ -10,7 +10,7 @@ import pytest
 
 pytestmark = pytest.mark.native
 
-#: Optimizers, and other values of each setting that replays follow.
+#: Optimizers, and different values of each setting that replays follow.
 FOLLOWED: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
     "sgd": (
         "SGD", {"momentum": 0.9, "dampening": 0.1, "weight_decay": 0.1},
@@ -57,7 +57,7 @@ FOLLOWED: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
     "lion": ("Lion", {}, {"lr": 0.03, "betas": (0.2, 0.5), "weight_decay": 0.4}),
 }  # fmt: skip
 
-#: Settings that decide about the formula, before and after.
+#: Settings that change the formula, before and after.
 REFUSED = [
     ("SGD", {"momentum": 0.9}, "momentum", 0.0),
     ("SGD", {}, "momentum", 0.9),
@@ -83,12 +83,12 @@ REFUSED = [
     *((kind, {}, "weight_decay", 0.1) for kind in ("Adamax", "NAdam", "RAdam", "Adadelta", "ASGD")),
 ]  # fmt: skip
 
-#: Settings that only the initial state depends on.
+#: Settings that affect only the initial state.
 INITIAL = {"Adagrad": {"initial_accumulator_value"}, "Rprop": {"lr"}}
 
 
 class Steps:
-    """Two parameters and an optimizer, whose steps are taken or replayed."""
+    """Two parameters and an optimizer. Its steps are taken or replayed."""
 
     def __init__(self, bg: Any, kind: str, options: dict[str, Any], unless: bool = False) -> None:
         self.bg = bg
@@ -156,7 +156,7 @@ def test_all_settings_are_followed_or_refused(bg: Any) -> None:
         for one, _, changes in FOLLOWED.values():
             tested |= set(changes) if one == kind else set()
         if kind == "AdamW":
-            tested |= {"amsgrad", "maximize", "decoupled_weight_decay"}  # Adam's own code
+            tested |= {"amsgrad", "maximize", "decoupled_weight_decay"}  # computed by Adam's code
         assert settings - tested == INITIAL.get(kind, set()), kind
 
 
@@ -171,7 +171,7 @@ def test_replays_refuse_another_formula(
     before, group[name] = group[name], value
     with pytest.raises(ValueError, match=f"{kind}: {name} .*Capture the step again"):
         graph.replay()
-    ours.agrees_with(theirs)  # nothing was done
+    ours.agrees_with(theirs)  # no step was taken
     group[name] = before
     graph.replay()
     theirs.step()
@@ -204,7 +204,7 @@ def test_a_schedule_that_ends_the_momentum_is_refused(bg: Any) -> None:
         ours.optimizer, 0.05, total_steps=10, base_momentum=0.0, anneal_strategy="linear"
     )
     graph = ours.captured()
-    graph.replay()  # after which the momentum is 0
+    graph.replay()  # the momentum is 0 afterwards
     with pytest.raises(ValueError, match="momentum"):
         graph.replay()
 

@@ -62,7 +62,7 @@ def test_statistics_of_a_network_are_not_copied(bg: Any, run: str) -> None:
     else:
         compiled = bg.jit(step)
         found += [float(compiled()) for _ in range(REPLAYS + 1)]
-    np.testing.assert_allclose(found, expected, rtol=1e-5)  # the order of sums may differ
+    np.testing.assert_allclose(found, expected, rtol=1e-5)  # sums may differ in order
     for name, value in eager.state_dict().items():
         own = np.asarray(model.state_dict()[name])
         np.testing.assert_allclose(own, np.asarray(value), rtol=1e-4, atol=1e-6, err_msg=name)
@@ -159,7 +159,7 @@ BLOCKS: dict[str, tuple[Callable[..., Any], int | None]] = {
 def test_replays_equal_the_block(bg: Any, name: str, size: int, dtype: str) -> None:
     block, most = BLOCKS[name]
     start = [(np.arange(size) % 5 + n).astype(dtype) for n in (1, 4)]
-    # Values that a block multiplies stay small: float16 holds these integers exactly.
+    # Multiplied values stay small: float16 holds these integers exactly.
     a, b = (bg.asarray(x) for x in start)
     expected = []
     for _ in range(REPLAYS + 1):
@@ -260,7 +260,7 @@ def test_a_compiled_function_that_gives_up_keeps_its_changes(bg: Any) -> None:
     def change(x: Any) -> float:
         x += 1
         x *= 2
-        return float(x.sum())  # reads a value, which cannot be captured
+        return float(x.sum())  # a block cannot read values
 
     change(a)
     with pytest.warns(UserWarning, match="reads a value"):

@@ -17,12 +17,12 @@ OPTIMIZERS = {
 
 
 class Training:
-    """A small network with all that has a state."""
+    """A small network with every kind of state."""
 
     def __init__(self, bg: Any, name: str) -> None:
         self.bg = bg
         bg.nn.init.seed(3)
-        # A bias before BatchNorm has a gradient of rounding errors, which Adam makes steps of.
+        # A bias before BatchNorm would have a gradient of rounding errors, which Adam magnifies.
         self.model = bg.nn.Sequential(
             bg.nn.Linear(6, 16, bias=False), bg.nn.BatchNorm1d(16), bg.nn.ReLU(),
             bg.nn.Dropout(0.25), bg.nn.Linear(16, 3),
@@ -72,7 +72,7 @@ def test_replayed_steps_are_the_steps(bg: Any, name: str) -> None:
         graph.replay()
         found.append(float(loss))
     captured.feed()
-    found.append(float(captured.step()))  # and one that Python goes through
+    found.append(float(captured.step()))  # a step without capture
     np.testing.assert_allclose(found, expected, rtol=2e-6)
     one, other = captured.state(), eager.state()
     assert one.keys() == other.keys()

@@ -14,7 +14,7 @@ Wrap = Callable[[Any], Any]
 
 
 class Chance:
-    """A loss of dropout, of noise from a generator, and of a parameter."""
+    """A loss that uses dropout, noise from a generator, and a parameter."""
 
     def __init__(self, bg: Any, wrap: Wrap) -> None:
         self.bg = bg
@@ -36,7 +36,7 @@ class Chance:
         (y * y).sum().backward()
 
     def follows(self) -> list[Any]:
-        """The gradient, and the next numbers of both streams."""
+        """Return the gradient, and the next numbers of both streams."""
         return [
             self.w.grad.tolist(), self.drop(self.bg.ones(64)).tolist(),
             self.rng.random(8).tolist(),

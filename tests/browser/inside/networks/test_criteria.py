@@ -1,4 +1,4 @@
-"""CTC's forms, layers of losses, and what losses refuse. test_functions has their values."""
+"""CTC's target forms, loss layers, and refused losses. test_functions has the values."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def _logs(steps: int, count: int, classes: int, seed: int = 0) -> np.ndarray:
 
 
 def test_forms_of_ctc_targets(bg: Any) -> None:
-    """Padded, one after the other, lengths on either side, one sample alone."""
+    """Padded, concatenated, with lengths on the host or the GPU, and for a single sample."""
     logs, labels, numbers = _logs(6, 3, 4), np.int64([[1, 1, 3], [2, 0, 0], [3, 2, 0]]), [3, 1, 2]
     x, steps = bg.asarray(logs), [6, 5, 4]
     expected = [paths(logs[:t, n].astype(float), labels[n, :count], 0)
@@ -38,7 +38,7 @@ def test_forms_of_ctc_targets(bg: Any) -> None:
 
 
 def test_impossible_alignments(bg: Any) -> None:
-    """Two equal labels need three steps."""
+    """Two equal labels need at least three steps."""
     logs, labels = bg.asarray(_logs(2, 2, 3)), bg.asarray([[1, 1], [1, 2]])
 
     def losses(x: Any, zero_infinity: bool) -> Any:
@@ -54,7 +54,7 @@ def test_impossible_alignments(bg: Any) -> None:
 
 
 def test_long_sequences_do_not_underflow(bg: Any) -> None:
-    """The probability is less than float32 can hold; the gradients of each step add up to -1."""
+    """float32 cannot hold the probability. The gradients of each step sum to -1."""
     logs = _logs(150, 2, 5)
     labels = np.random.default_rng(1).integers(1, 5, (2, 40))
     x = bg.asarray(logs)
@@ -68,7 +68,7 @@ def test_long_sequences_do_not_underflow(bg: Any) -> None:
 
 
 def test_probabilities_at_the_ends(bg: Any) -> None:
-    """Logarithms are at least -100, and gradients are finite."""
+    """Logarithms are clamped to -100, and gradients are finite."""
     x = bg.asarray(np.float32([0, 1, 1, 0, 0.5]))
     t = bg.asarray(np.float32([0, 1, 0, 1, 1]))
     found = bg.nn.binary_cross_entropy(x, t, reduction="none").tolist()
@@ -78,7 +78,7 @@ def test_probabilities_at_the_ends(bg: Any) -> None:
 
 
 def test_least_variance(bg: Any) -> None:
-    """It replaces the variance, and its gradient stays."""
+    """The least variance replaces the given one, which keeps its gradient."""
     x, t, v = (bg.asarray(np.float32([n])) for n in (1, 3, 0.1))
     found = bg.nn.gaussian_nll_loss(x, t, v, eps=0.5)
     np.testing.assert_allclose(found.item(), (np.log(0.5) + 4 / 0.5) / 2, rtol=1e-6)
@@ -86,7 +86,7 @@ def test_least_variance(bg: Any) -> None:
     np.testing.assert_allclose(slope, (1 / 0.5 - 4 / 0.25) / 2, rtol=1e-6)
 
 
-#: Layers, their arguments, inputs, and the calls that they are.
+#: Layers, their arguments, inputs, and equivalent function calls.
 LAYERS: list[tuple[str, dict[str, Any], tuple[Any, ...], Any]] = [
     (
         "BCELoss",

@@ -1,4 +1,4 @@
-"""The decoding layers of transformers beside PyTorch's formulas in NumPy."""
+"""The decoder layers of transformers, against PyTorch's formulas in NumPy."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def _encoded(layer: Any, x: Any, added: Any = 0.0) -> Any:
 def _decoded(
     layer: Any, x: Any, memory: Any, own: Any = 0.0, across: Any = 0.0, activation: Any = _relu
 ) -> Any:
-    """[N, T, width]; what is added to the scores of targets, and to those of the memory."""
+    """Return [N, T, width]. The masks are added to the scores of targets and of the memory."""
 
     def attended(y: Any) -> Any:
         return _reference(layer.self_attn, y, y, y, own)[0]

@@ -1,4 +1,4 @@
-"""Functions of networks and their gradients, beside NumPy in float64."""
+"""Functions of networks and their gradients, against NumPy in float64."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def test_values(bg: Any, name: str) -> None:
         found = one.ours(bg, *map(bg.asarray, one.arrays))
         assert found.shape == expected.shape
         assert found.dtype == np.float32
-        # A few roundings of float32, and sums of up to a hundred terms.
+        # A few float32 roundings, and sums of up to a hundred terms.
         np.testing.assert_allclose(found.numpy(), expected, rtol=2e-5, atol=2e-5)
 
 
@@ -45,7 +45,7 @@ def test_slopes_of_activations_are_finite_far_out(bg: Any) -> None:
 
 @pytest.mark.fast
 def test_random_slopes(bg: Any) -> None:
-    """Each element below 0 has its own, uniform between the bounds."""
+    """Each element below 0 has its own slope, uniform between the bounds."""
     x = bg.full((4000,), -2.0)
     found = bg.nn.rrelu(x, 0.25, 0.75, True, generator=bg.random.default_rng(1)).numpy() / -2
     assert 0.25 <= found.min() < 0.27
@@ -62,7 +62,7 @@ def test_gumbel_softmax(bg: Any) -> None:
     values = found.detach().numpy()
     assert np.isin(values, (0, 1)).all()
     assert (values.sum(1) == 1).all()
-    # The shares of the classes, within 5 standard deviations.
+    # The frequencies of the classes, within 5 standard deviations.
     np.testing.assert_allclose(values.mean(0), (0.5, 0.3, 0.2), atol=0.04)
     weights = bg.asarray(np.float32([1, 2, 3]))
     (found * weights).sum().backward()
@@ -90,7 +90,7 @@ def test_dropout_of_channels(bg: Any, name: str, shape: Any, channels: Any) -> N
                                            channels[1] > 1 else 1), -1)  # fmt: skip
     np.testing.assert_allclose(whole, whole[:, :1] + np.zeros_like(whole), rtol=1e-6)
     assert set(np.round(whole[:, 0], 4)) == {0, np.float32(1.3333)}
-    assert 0.1 < (whole[:, 0] == 0).mean() < 0.4  # 7 standard deviations of 400 channels
+    assert 0.1 < (whole[:, 0] == 0).mean() < 0.4  # 7 standard deviations for 400 channels
     slope = bg.grad(lambda v: function(v, 0.25, generator=bg.random.default_rng(2)).sum())(x)
     np.testing.assert_allclose(slope.numpy(), factors, rtol=1e-5)
     assert function(x, 0.25, False).numpy().tolist() == x.numpy().tolist()
@@ -104,7 +104,7 @@ def test_alpha_dropout(bg: Any, name: str) -> None:
     values = np.random.default_rng(0).normal(size=(200, 100, 2)).astype(np.float32)
     x = bg.asarray(values)
     found = function(x, 0.2, True, generator=bg.random.default_rng(2)).numpy()
-    # Mean and variance stay, within 5 standard deviations.
+    # Mean and variance are unchanged, within 5 standard deviations.
     assert abs(found.mean()) < 0.06
     assert abs(found.var() - 1) < 0.08
     scale = ((1.7580993408473766**2 * 0.2 + 1) * 0.8) ** -0.5
@@ -121,7 +121,7 @@ def test_alpha_dropout(bg: Any, name: str) -> None:
     assert function(x, 0.2).numpy().tolist() == values.tolist()
 
 
-#: Layers, their arguments, and the calls that they are.
+#: Layers, their arguments, and equivalent function calls.
 LAYERS: dict[str, tuple[tuple[Any, ...], Any]] = {
     "ReLU6": ((), lambda nn, x: nn.relu6(x)),
     "Hardtanh": ((-0.5, 2), lambda nn, x: nn.hardtanh(x, -0.5, 2)),
@@ -160,7 +160,7 @@ def test_layers_of_activations(bg: Any, name: str) -> None:
     "name", ["Dropout1d", "Dropout2d", "Dropout3d", "AlphaDropout", "FeatureAlphaDropout", "RReLU"]
 )
 def test_random_layers(bg: Any, name: str) -> None:
-    """They are random in training, and by their own generator if they have one."""
+    """They are random in training, and use their own generator if they have one."""
     shape = (3, 4, 2, 2, 2)[: 3 if name in ("Dropout1d", "Dropout2d") else 5]
     x = bg.asarray(np.random.default_rng(0).normal(size=shape).astype(np.float32))
     layer = getattr(bg.nn, name)

@@ -1,4 +1,4 @@
-"""Hooks of arrays, and gradients that operations' results keep."""
+"""Hooks of arrays, and gradients retained by results of operations."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.native
 
 @pytest.fixture
 def no_collector() -> Iterator[None]:
-    """What is in a circle stays."""
+    """Disable garbage collection, so that objects in reference cycles stay."""
     gc.collect()
     gc.disable()
     yield
@@ -93,7 +93,7 @@ def test_hooks_see_gradients_of_functions_and_of_gradients(bg: Any) -> None:
         return y.sum()
 
     assert bg.grad(f)(x).tolist() == [6, 12]
-    # 3 * 2x is what is differentiated: the hook's result was noted.
+    # The second gradient differentiates the hook's result, 3 * 2x.
     assert bg.grad(lambda x: bg.grad(f)(x).sum())(x).tolist() == [6, 6]
 
 
@@ -121,7 +121,7 @@ def test_retain_grad(bg: Any) -> None:
     assert y.grad is None
     assert not y.retains_grad
     y.retain_grad()
-    y.register_hook(lambda g: g * 2)  # later, and still before the gradient is kept
+    y.register_hook(lambda g: g * 2)  # registered later, but runs before the gradient is retained
     assert y.retains_grad
     z = (y * y).sum()
     z.backward(retain_graph=True)
@@ -162,7 +162,7 @@ def test_nothing_is_kept(bg: Any) -> None:
     x = _leaf(bg, 1, 2)
     y = x * 3
     y.retain_grad()
-    handle = y.register_hook(lambda g, own=y: own * 0 + g)  # which holds the array itself
+    handle = y.register_hook(lambda g, own=y: own * 0 + g)  # the hook holds the array itself
     gone = weakref.ref(y)
     loss = (y * y).sum()
     loss.backward()

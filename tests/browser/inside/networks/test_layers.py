@@ -1,4 +1,4 @@
-"""Layers: the names and shapes of their states, as PyTorch's, and their results."""
+"""Layers: the names and shapes of their states, as in PyTorch, and their results."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ pytestmark = pytest.mark.native
 
 Shapes = dict[str, tuple[int, ...]]
 
-#: Each layer's state as PyTorch 2 has it.
+#: Each layer's state in PyTorch 2.
 STATES: dict[str, tuple[Callable[[Any], Any], Shapes]] = {
     "linear": (lambda nn: nn.Linear(3, 4), {"weight": (4, 3), "bias": (4,)}),
     "linear without bias": (lambda nn: nn.Linear(3, 4, bias=False), {"weight": (4, 3)}),
@@ -128,7 +128,7 @@ def test_bilinear(bg: Any) -> None:
 
 
 def _functions(layer: Any, inputs: Any, function: Any, *rest: Any) -> None:
-    """A layer and the function that it stands for give the same bits."""
+    """Assert that a layer and its function give the same bits."""
     found = layer(inputs).detach().numpy()
     own = [x.detach() if x is not None else None for x in (layer.weight, layer.bias)]
     np.testing.assert_array_equal(found, function(inputs, *own, *rest).numpy())

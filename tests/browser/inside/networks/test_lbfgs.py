@@ -1,4 +1,4 @@
-"""L-BFGS: minima, PyTorch's steps, and what it refuses."""
+"""L-BFGS: minima, PyTorch's steps, and refused arguments."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ def test_a_minimum(bg: Any) -> None:
     optimizer, closure, losses = _problem(bg, line_search_fn="strong_wolfe", max_iter=100)
     first = optimizer.step(closure)
     assert first.item() == losses[0]
-    # The local minimum of four numbers: Shang and Qiu, "A note on the extended Rosenbrock
+    # The local minimum for four numbers: Shang and Qiu, "A note on the extended Rosenbrock
     # function", 2006.
     expected = -0.775659, 0.613093, 0.382063, 0.145972
     np.testing.assert_allclose(closure.values(), expected, atol=2e-3)
     assert len(losses) < 100
 
 
-#: The losses of PyTorch 2.13 for the same problem.
+#: PyTorch 2.13's losses for the same problem.
 PYTORCH = {
     "fixed": ({"lr": 0.5, "max_iter": 6, "history_size": 2}, 2),
     "wolfe": ({"line_search_fn": "strong_wolfe", "max_iter": 5, "history_size": 3}, 2),
@@ -82,7 +82,7 @@ def test_steps_are_pytorchs(bg: Any, name: str) -> None:
     optimizer, closure, losses = _problem(bg, **options)
     for _ in range(steps):
         optimizer.step(closure)
-    # Rounding grows with the steps: losses of float32 agree to 1e-3.
+    # Rounding errors grow with the steps: float32 losses agree to 1e-3.
     np.testing.assert_allclose(losses, LOSSES[name], rtol=1e-3)
 
 
@@ -109,7 +109,7 @@ def test_states_continue(bg: Any) -> None:
 def test_bounds_of_a_step(bg: Any) -> None:
     optimizer, closure, losses = _problem(bg, lr=0.1, max_iter=3)
     optimizer.step(closure)
-    assert len(losses) == 3  # the last iteration needs no evaluation after it
+    assert len(losses) == 3  # no evaluation after the last iteration
     optimizer, closure, losses = _problem(bg, lr=0.1, max_eval=2)
     optimizer.step(closure)
     assert len(losses) == 2

@@ -1,4 +1,4 @@
-"""Optimizers update many parameters in place by one kernel, and change no other array."""
+"""Optimizers update many parameters in place with one kernel, and change no other array."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 pytestmark = pytest.mark.native
 
 SHAPES = [(), (70, 36), (0, 3), (3, 2), (5, 3, 3, 3), (1030,), (40, 33)]
-OPTIMIZERS: dict[str, tuple[str, dict[str, Any], int]] = {  # how many arrays a parameter takes
+OPTIMIZERS: dict[str, tuple[str, dict[str, Any], int]] = {  # the number of arrays per parameter
     "sgd": ("SGD", {"lr": 0.05, "maximize": True}, 2),
     "momentum": ("SGD", {"lr": 0.05, "momentum": 0.9, "weight_decay": 0.1}, 3),
     "adam": ("Adam", {"lr": 0.05, "weight_decay": 0.1}, 4),
@@ -32,21 +32,21 @@ def values(shapes: Any, dtype: Any = np.float32, seed: int = 0) -> list[np.ndarr
 
 
 def lying(bg: Any, g: np.ndarray, way: int) -> Any:
-    """A gradient of these values that lies in some way."""
-    if way == 1 and g.ndim:  # turned
+    """Return a gradient with these values and one of several memory layouts."""
+    if way == 1 and g.ndim:  # transposed
         return bg.asarray(np.ascontiguousarray(g.T)).T
-    if way == 2:  # still to be computed
+    if way == 2:  # pending
         return bg.asarray(g / 2) * 2
-    if way == 3 and g.size:  # in the middle of something
+    if way == 3 and g.size:  # within a larger array
         apart = np.concatenate([np.zeros(4, g.dtype), g.ravel(), np.zeros(4, g.dtype)])
         return bg.asarray(apart)[4 : 4 + g.size].reshape(g.shape)
-    if way == 4 and g.size:  # each second
+    if way == 4 and g.size:  # strided
         return bg.asarray(np.stack([g, g], axis=-1))[..., 1]
     return bg.asarray(g)
 
 
 def told(optimizer: Any) -> dict[str, Any]:
-    """All that an optimizer has, on the host."""
+    """Return the parameters and the optimizer's state, on the host."""
     found = {}
     for n, param in enumerate(optimizer._all()):
         found[f"{n}"] = param.detach().numpy()
@@ -55,7 +55,7 @@ def told(optimizer: Any) -> dict[str, Any]:
 
 
 def same(one: dict[str, Any], other: dict[str, Any]) -> None:
-    """Bit by bit."""
+    """Assert that both have the same bits."""
     assert one.keys() == other.keys()
     for key, x in other.items():
         np.testing.assert_array_equal(one[key], x, err_msg=key)
@@ -67,8 +67,10 @@ def same(one: dict[str, Any], other: dict[str, Any]) -> None:
 def test_many_parameters_update_as_each_alone(
     bg: Any, backend: Any, monkeypatch: Any, name: str, most: int | None
 ) -> None:
-    """Of all shapes and two dtypes, with gradients that lie as they may and some that are missing;
-    with the buffers that a kernel may have here, and with eight, which all GPUs have."""
+    """All shapes and two dtypes, with gradients of any layout, some of them missing.
+
+    Runs with the device's number of buffers per kernel, and with eight, which all GPUs have.
+    """
     from browsergpu.arrays.lazy.trace import tracer_of
 
     if most is not None:
@@ -95,7 +97,7 @@ def test_many_parameters_update_as_each_alone(
 
 @pytest.mark.parametrize("name", OPTIMIZERS)
 def test_kernels_of_a_step(bg: Any, backend: Any, name: str) -> None:
-    """As few as the buffers allow; and a captured step brings nothing home."""
+    """As few kernels as the buffers allow; a captured step copies nothing to original buffers."""
     most = backend.device.limits["maxStorageBuffersPerShaderStage"]
     params = [bg.nn.Parameter(x) for x in values([(4, 3), (5,)] * 20)]
     optimizer = optimizer_of(bg, name, params)
@@ -104,7 +106,7 @@ def test_kernels_of_a_step(bg: Any, backend: Any, name: str) -> None:
     optimizer.step()
     with bg.capture() as graph:
         optimizer.step()
-    each = min(8, (most - 1) // OPTIMIZERS[name][2])  # and the numbers of the step
+    each = min(8, (most - 1) // OPTIMIZERS[name][2])  # one buffer for the step's numbers
     assert len(graph._captured.dispatches) == -(-len(params) // each)
     expected = optimizer_of(bg, name, [bg.nn.Parameter(x) for x in values([(4, 3), (5,)] * 20)])
     for p in expected._all():
@@ -120,8 +122,7 @@ def test_kernels_of_a_step(bg: Any, backend: Any, name: str) -> None:
 
 
 def test_values_of_other_arrays_stay(bg: Any) -> None:
-    """Copies of a parameter's value and of its state, and what is still to be computed of it; views
-    change with it."""
+    """Copies and pending operations keep the values of a parameter and its state; views change."""
     begin = values([(6, 4), (6, 4), (6, 4), (6, 4)])
     a, b, c, d = params = [bg.nn.Parameter(x) for x in begin]
     optimizer = bg.optim.Adam(params, lr=0.1)
@@ -136,7 +137,7 @@ def test_values_of_other_arrays_stay(bg: Any) -> None:
     for n in range(2):
         optimizer.step()
         if n == 0:
-            d.grad = d.detach() * 1  # recorded to read what is written
+            d.grad = d.detach() * 1  # recorded, reads the array that the step writes
     np.testing.assert_array_equal(kept.numpy(), before[0])
     np.testing.assert_array_equal(whole.detach().numpy(), a.detach().numpy())
     np.testing.assert_array_equal(part.detach().numpy(), b.detach().numpy()[1:3])
@@ -166,7 +167,7 @@ def test_parameters_of_copies_are_changed_apart(bg: Any) -> None:
     c = bg.nn.Parameter(x)
     c.grad = gradient
     bg.optim.SGD([c], lr=0.5).step()
-    assert x.tolist() == c.tolist() == [0.5, 1.5, 2.5]  # which are one memory
+    assert x.tolist() == c.tolist() == [0.5, 1.5, 2.5]  # they share memory
 
 
 def test_a_parameter_that_is_a_part_of_something(bg: Any) -> None:
@@ -206,7 +207,7 @@ def test_replays_leave_copies_and_change_views(bg: Any) -> None:
 
 
 def test_some_have_come_further(bg: Any) -> None:
-    """Groups, and parameters that came later, have steps and settings of their own."""
+    """Groups, and parameters added later, have their own step counts and settings."""
     first, second = values([(3,), (3,)])
     a, b = bg.nn.Parameter(first), bg.nn.Parameter(second)
     optimizer = bg.optim.Adam([a], lr=0.1)
@@ -217,14 +218,14 @@ def test_some_have_come_further(bg: Any) -> None:
     for _ in range(2):
         optimizer.step()
     assert [state["step"] for state in optimizer.state.values()] == [3, 2]
-    # Of a gradient that stays the same, each step is lr.
+    # With a constant gradient, each step is lr.
     np.testing.assert_allclose(a.detach().numpy(), first - 0.3, rtol=1e-5, atol=1e-6)
     np.testing.assert_allclose(b.detach().numpy(), second - 0.4, rtol=1e-5, atol=1e-6)
 
 
 @pytest.mark.parametrize("name", OPTIMIZERS)
 def test_going_on_from_a_state(bg: Any, name: str) -> None:
-    """To the same bits, of arrays and of NumPy's, whatever their floats are."""
+    """The bits are equal, for state of GPU arrays and of NumPy arrays of any float dtype."""
 
     def go(optimizer: Any, seed: int) -> None:
         for n, p in enumerate(optimizer._all()):

@@ -96,7 +96,7 @@ def test_a_weight_is_cast_once_and_not_after_it_has_changed(bg: Any) -> None:
     with bg.autocast():
         first, second = x @ w, x @ w
         first.backward()
-        second.backward()  # of a cast that the first one has not let go
+        second.backward()  # uses a cast that the first backward kept
         assert w.grad.tolist() == [[2]]
         with bg.no_grad():
             w += 1
@@ -173,7 +173,7 @@ def test_gradients_that_underflow(bg: Any) -> None:
 
 @pytest.mark.parametrize("name", OPTIMIZERS)
 def test_skipped_steps_leave_no_trace(bg: Any, name: str) -> None:
-    """The first step and a later one are skipped: as if they had not been."""
+    """The first step and a later one are skipped, as if they had not been taken."""
     start, slopes = _values(3, 2), _values(6, 3, 2, seed=1)
     plain, scaled = _leaf(bg, start), _leaf(bg, start)
     theirs, ours = OPTIMIZERS[name](bg, [plain]), OPTIMIZERS[name](bg, [scaled])
@@ -205,7 +205,7 @@ def test_skipped_steps_leave_no_trace(bg: Any, name: str) -> None:
             np.testing.assert_allclose(own, expected, rtol=2e-6, atol=1e-7)
     ours.zero_grad()
     (scaled * 1).sum().backward()
-    ours.step()  # goes on without a scaler
+    ours.step()  # continues without a scaler
     theirs.zero_grad()
     (plain * 1).sum().backward()
     theirs.step()
@@ -334,7 +334,7 @@ def test_scaler_errors(bg: Any) -> None:
 
 
 class Training:
-    """A small network of most that autocast is for."""
+    """A small network that uses most of autocast."""
 
     def __init__(self, bg: Any, *, is_mixed: bool = True) -> None:
         self.bg, nn = bg, bg.nn
@@ -426,8 +426,11 @@ def test_states_are_arrays_that_stay_as_they_are(bg: Any) -> None:
 
 
 def test_captured_steps_are_the_steps(bg: Any) -> None:
-    """Nothing in them waits, too: a block refuses to read. Kernels are cut elsewhere than in eager
-    steps, and a GPU may fuse multiply-adds in each as it likes: the last bits may differ."""
+    """Captured steps do not wait: a block refuses reads.
+
+    Kernels are divided differently than in eager steps, and a GPU may fuse multiply-adds in either,
+    so the last bits may differ.
+    """
     eager, captured = Training(bg), Training(bg)
     for _ in range(8):
         expected = eager.step()

@@ -110,7 +110,7 @@ def test_attributes(bg: Any) -> None:
     net = _net(bg)
     net.scale = bg.nn.Parameter(np.zeros(1, np.float32))
     assert dict(net.named_parameters())["scale"] is net.scale
-    assert next(net.parameters()) is net.scale  # where the one before it was
+    assert next(net.parameters()) is net.scale  # in the place of the previous one
     with bg.no_grad():
         net.scale += 1
     assert next(net.parameters()) is net.scale

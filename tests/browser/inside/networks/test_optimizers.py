@@ -245,7 +245,7 @@ def test_groups_and_parameters_without_gradients(bg: Any) -> None:
 
 @pytest.mark.parametrize("kind", ["NAdam", "RAdam", "Adamax", "Adadelta", "Rprop", "ASGD"])
 def test_skipped_steps_change_nothing(bg: Any, kind: str) -> None:
-    """Steps that the GPU counts are those that the host counts."""
+    """The GPU counts the same steps as the host."""
     one, other = (bg.nn.Parameter(np.float32([2, -1, 0.5])) for _ in range(2))
     plain, guarded = (getattr(bg.optim, kind)([x], lr=0.1) for x in (one, other))
     for n in range(12):
@@ -257,7 +257,7 @@ def test_skipped_steps_change_nothing(bg: Any, kind: str) -> None:
         guarded.zero_grad()
         (other**2).sum().backward()
         guarded.step_unless(bg.asarray(is_skipped))
-        # The GPU computes powers of betas in float32.
+        # The GPU computes powers of the betas in float32.
         np.testing.assert_allclose(other.tolist(), one.tolist(), rtol=3e-4)
 
 
@@ -330,7 +330,7 @@ def test_half_precision(bg: Any) -> None:
 
 
 def test_requires_grad_set_before_is_kept(bg: Any) -> None:
-    """A step changes values that were noted by nobody else's place."""
+    """A graph recorded before a step uses the values from before the step."""
     a = bg.nn.Parameter(np.ones(2, np.float32))
     loss = (a * a).sum()
     optimizer = bg.optim.SGD([a], lr=1.0)

@@ -38,7 +38,7 @@ def _optimizer(bg: Any, name: str, params: list[Any]) -> Any:
 def _set(bg: Any, param: Any) -> Any:
     """Give a parameter the gradient of ``_gradient``.
 
-    Other elements follow the gradient in its memory.
+    The gradient's memory has more elements after it.
     """
     gradient = np.append(_gradient(param.size), np.full(4, 3, np.float32))
     param.requires_grad = True
@@ -52,7 +52,7 @@ def _eager(bg: Any, step: Callable[[], None]) -> None:
 
 
 def _captured(bg: Any, step: Callable[[], None]) -> None:
-    step()  # creates the states
+    step()  # creates the state
     with bg.capture() as graph:
         step()
     graph.replay()

@@ -86,7 +86,7 @@ def test_leaves_stay_leaves(bg: Any, copy: Any) -> None:
     assert made.requires_grad
     assert made.is_leaf
     assert not isinstance(made, bg.nn.Parameter)
-    # PyTorch copies a tensor's gradient, and pickles none.
+    # PyTorch copies a tensor's gradient but does not pickle it.
     assert (made.grad is None) == (copy is _again)
     (made * 3).sum().backward()
     assert made.grad.tolist() == ([3, 3] if copy is _again else [5, 7])

@@ -92,7 +92,7 @@ def test_a_loop_that_ends_early_leaves_the_bar_unchanged(bg: Any) -> None:
         loop()
     assert bar.done == 3
     assert bar.values["loss"]
-    assert list(bar)[-1] == 9  # and it can begin anew
+    assert list(bar)[-1] == 9  # it can be iterated again
 
 
 @pytest.mark.parametrize("steps", ["a", 1.5, None, True, -1])

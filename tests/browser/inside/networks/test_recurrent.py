@@ -1,4 +1,4 @@
-"""RNN, LSTM and GRU beside their formulas on the host."""
+"""RNN, LSTM and GRU, against their formulas on the host."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _step(kind: str, inside: np.ndarray, inner: np.ndarray, h: Any, c: Any) -> t
 
 
 def _way(kind: str, state: Arrays, name: str, x: np.ndarray, h: Any, c: Any) -> Any:
-    """The outputs of one layer in one direction over [length, N, I], and its end."""
+    """Return the outputs of one layer in one direction over [length, N, I], and the final state."""
     outputs = []
     for step in x:
         inside = step @ state[f"weight_ih{name}"].T + state.get(f"bias_ih{name}", 0)
@@ -63,7 +63,7 @@ def test_results(bg: Any, kind: str, layers: int, ways: int, bias: bool) -> None
         3, 2, num_layers=layers, bidirectional=ways == 2, bias=bias, batch_first=True
     )
     state = {name: x.numpy().astype(float) for name, x in layer.state_dict().items()}
-    x = np.random.default_rng(0).normal(size=(4, 5, 3)).astype(np.float32)  # [N, length, I]
+    x = np.random.default_rng(0).normal(size=(4, 5, 3)).astype(np.float32)  # shape [N, length, I]
     expected, end, cells = _reference(kind, state, x.swapaxes(0, 1), layers, ways, 2)
     found, last = layer(bg.asarray(x))
     np.testing.assert_allclose(found.detach().numpy(), expected.swapaxes(0, 1), atol=1e-5)
@@ -166,7 +166,7 @@ def test_cells_are_steps_of_layers(bg: Any, kind: str, bias: bool) -> None:
 @pytest.mark.parametrize("kind", ["RNN", "LSTM", "GRU"])
 @pytest.mark.parametrize("is_sorted", [True, False])
 def test_packed_sequences_are_run_one_by_one(bg: Any, kind: str, is_sorted: bool) -> None:
-    """Results, states and gradients are those of each sequence alone."""
+    """Results, states and gradients equal those of running each sequence alone."""
     rnn = bg.nn.utils.rnn
     layer = getattr(bg.nn, kind)(3, 2, num_layers=2, bidirectional=True)
     lengths = [5, 3, 3, 1] if is_sorted else [3, 5, 1, 3]
@@ -202,7 +202,7 @@ def test_packed_sequences_are_run_one_by_one(bg: Any, kind: str, is_sorted: bool
 
 
 def _with(outputs: Any, own: Any, n: int) -> np.ndarray:
-    """The first outputs, with those of one sequence in their place."""
+    """Return the first outputs, with one sequence's outputs replaced by its own run."""
     found = np.array(outputs.tolist())[: own.shape[0]]
     found[:, n] = np.array(own.tolist())[:, 0]
     return found
@@ -240,7 +240,7 @@ def test_packing(bg: Any) -> None:
 
 
 def test_projected_states(bg: Any) -> None:
-    """h is the projection of what it is without, by the formula on the host."""
+    """h is the projected state, by the formula on the host."""
     layer = bg.nn.LSTM(3, 4, num_layers=2, proj_size=2)
     own = {name: x.numpy().astype(float) for name, x in layer.state_dict().items()}
     assert own["weight_hh_l0"].shape == (16, 2)

@@ -29,7 +29,7 @@ def test_weight_norm(bg: Any, dim: Any, axes: Any) -> None:
     doubled = 2 * np.array(before) - np.array(layer.bias.tolist())[:, None]
     np.testing.assert_allclose(layer(x).tolist(), doubled, atol=1e-5)
     layer(x).sum().backward()
-    # The gradient for the direction is at right angles to it.
+    # The gradient of the direction is perpendicular to it.
     turned = (layer.weight_v.grad.numpy() * layer.weight_v.detach().numpy()).sum(axes)
     np.testing.assert_allclose(turned, 0, atol=1e-4)
     assert (layer.weight_g.grad.numpy() != 0).all()
@@ -59,7 +59,7 @@ def test_spectral_norm(bg: Any, kind: str) -> None:
     found = layer(x)
     assert layer.weight_u.tolist() == before
     found.sum().backward()
-    # The result does not depend on the length of the weight, so its gradient has no such part.
+    # The result does not depend on the weight's norm, so the gradient is perpendicular to it.
     part = (layer.weight_orig.grad.numpy() * weight).sum()
     assert abs(part) < 1e-3 * np.abs(layer.weight_orig.grad.numpy()).sum()
     bg.nn.utils.remove_spectral_norm(layer)

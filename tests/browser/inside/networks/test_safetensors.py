@@ -51,7 +51,7 @@ def test_round_trip(bg: Any, tmp_path: Path) -> None:
 
 
 def test_layout(bg: Any) -> None:
-    """Wide elements first, the header a multiple of eight bytes."""
+    """Wide elements come first, and the header's size is a multiple of eight bytes."""
     file = io.BytesIO()
     bg.io.save_safetensors(file, {"a": bg.asarray(np.uint8([1, 2, 3])), "b": bg.ones(2)})
     data = file.getvalue()
@@ -147,7 +147,7 @@ GOOD = _file({"a": F, "b": _entry("U8", [2], 8, 10)}, bytes(range(10)))
 
 @given(data=st.data())
 def test_damaged_files(bg: Any, data: Any) -> None:
-    """Whatever is changed of a file, it is read or refused by a clear error."""
+    """A changed file is read, or refused with a clear error."""
     changed = bytearray(GOOD)
     for _ in range(data.draw(st.integers(1, 3))):
         changed[data.draw(st.integers(0, len(GOOD) - 1))] = data.draw(st.integers(0, 255))

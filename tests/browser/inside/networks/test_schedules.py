@@ -167,7 +167,7 @@ def test_combinations(bg: Any) -> None:
 
 
 def test_two_schedulers_of_one_optimizer(bg: Any) -> None:
-    """Each multiplies the current rate, and both know the optimizer's initial one."""
+    """Each multiplies the current rate, and both know the optimizer's initial rate."""
     s = bg.optim.lr_scheduler
     optimizer = _optimizer(bg)
     first, second = s.StepLR(optimizer, 2, 0.1), s.ExponentialLR(optimizer, 0.5)

@@ -1,4 +1,4 @@
-"""Layers that resample, pad, pool and normalize, beside the functions that they call."""
+"""Layers that resample, pad, pool and normalize, against the functions that they call."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def _values(*shape: int, seed: int = 0) -> np.ndarray:
 
 ROW, PICTURE, SOLID = _values(2, 4, 6), _values(2, 4, 6, 6), _values(1, 4, 4, 4, 4)
 
-#: Layers, their arguments, an input, and the calls that they are.
+#: Layers, their arguments, an input, and equivalent function calls.
 LAYERS: list[tuple[str, tuple[Any, ...], np.ndarray, Any]] = [
     ("PixelShuffle", (2,), PICTURE, lambda nn, x: nn.pixel_shuffle(x, 2)),
     ("PixelUnshuffle", (3,), PICTURE, lambda nn, x: nn.pixel_unshuffle(x, 3)),
@@ -90,7 +90,7 @@ def test_padding(bg: Any, kind: str, rank: int) -> None:
 
 
 def test_indices_of_maxima(bg: Any) -> None:
-    """They are those of the input, and unpooling takes them."""
+    """Indices refer to the input, and unpooling accepts them."""
     x = bg.asarray(PICTURE)
     for call in (
         lambda: bg.nn.adaptive_max_pool2d(x, (4, 3), return_indices=True),
@@ -127,7 +127,7 @@ def test_nearest_of_whole_factors_repeats(bg: Any) -> None:
 
 
 def test_interpolation_against_the_images_own(bg: Any) -> None:
-    """With antialias it is that of bg.image.resize, which is tested against Pillow."""
+    """With antialias, the result equals bg.image.resize, which is tested against Pillow."""
     picture = PICTURE[0, 0]
     for mode in ("bilinear", "bicubic"):
         expected = bg.image.resize(bg.asarray(picture), (3, 4), mode, antialias=True).numpy()

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.native
 
 
 def _moons(count: int = 64) -> tuple[np.ndarray, np.ndarray]:
-    """Two half circles, one in the other, and which of them each point is of."""
+    """Return two interleaved half circles, and each point's class."""
     angle = np.linspace(0, np.pi, count // 2)
     upper = np.stack([np.cos(angle), np.sin(angle)], 1)
     lower = np.stack([1 - np.cos(angle), 0.5 - np.sin(angle)], 1)
@@ -49,7 +49,7 @@ def test_moons(bg: Any) -> None:
 
 
 def test_exclusive_or(bg: Any) -> None:
-    """By products and elementwise functions alone."""
+    """With products and elementwise functions alone."""
     bg.nn.init.seed(1)
     x = bg.asarray(np.float32([[0, 0], [0, 1], [1, 0], [1, 1]]))
     y = bg.asarray(np.float32([[0], [1], [1], [0]]))
@@ -68,7 +68,7 @@ def test_exclusive_or(bg: Any) -> None:
 
 
 def test_a_convolution_learns(bg: Any) -> None:
-    """Images with a line across or down."""
+    """Classify images with a horizontal or vertical line."""
     nn = bg.nn
     nn.init.seed(0)
     rng = np.random.default_rng(0)
@@ -89,7 +89,7 @@ def test_a_convolution_learns(bg: Any) -> None:
 
 
 def test_a_recurrent_layer_learns(bg: Any) -> None:
-    """Whether the first of a few numbers is above 0."""
+    """Predict whether the first of a few numbers is above 0."""
     nn = bg.nn
     nn.init.seed(0)
     x = np.random.default_rng(0).normal(size=(16, 4, 1)).astype(np.float32)
@@ -112,7 +112,7 @@ def test_a_recurrent_layer_learns(bg: Any) -> None:
 
 
 def test_steps_do_not_grow(bg: Any) -> None:
-    """Hundreds of steps leave no more arrays, buffers or work to be done than a few."""
+    """Hundreds of steps leave no more arrays, buffers or pending work than a few steps."""
     from browsergpu.arrays.lazy.trace import tracer_of
 
     a, b = (bg.nn.Parameter(np.ones(shape, np.float32)) for shape in ((4, 3), (3,)))
@@ -137,7 +137,7 @@ def test_steps_do_not_grow(bg: Any) -> None:
     many = steps(200)
     assert many[0] <= few[0] + 10
     assert many[1] <= few[1] + 4
-    assert many[2] <= 8 * 128  # what traces hold at most
+    assert many[2] <= 8 * 128  # the limit of a trace
 
 
 @pytest.mark.parametrize("name", ["Adam", "SGD"])

@@ -1,4 +1,4 @@
-"""The tensor backend of the session."""
+"""The session's tensor backend."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tensors of one test, and comparison of their results."""
+"""Tensors for one test, and comparison of results."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ DTYPES = {"f32": "f4", "f16": "f2", "i32": "i4", "u32": "u4", "bool": "?", "u8":
 FLOATS = ("f32", "f16")
 NAMES = {np.dtype(code): name for name, code in DTYPES.items()}
 
-# Every length that a kernel may treat in its own way: one thread, a part of a vec4, of a word of
-# halves or bytes, of a workgroup, more than one workgroup.
+# Every length that a kernel may treat specially: one thread, part of a vec4, of a word of halves or
+# bytes, of a workgroup, and more than one workgroup.
 LENGTHS = [1, 2, 3, 4, 5, 7, 255, 256, 257, 1021, 1025]
 
 
 class Bench:
-    """Makes tensors and frees them; see `on_bench`."""
+    """Creates tensors and frees them; see `on_bench`."""
 
     def __init__(self, tensors: Any) -> None:
         self.tensors = tensors
         self._handles: list[int] = []
 
     def new(self, shape: Any, dtype: str = "f32") -> int:
-        """A tensor whose contents no operation makes: what stays of it was never written."""
+        """Return a tensor filled with a value that shows elements never written."""
         handle = self._alloc(shape, dtype)
         poison: Any = {"f32": np.nan, "f16": np.nan, "bool": True, "u8": 173}.get(dtype, -77)
         array = np.full(shape, poison, np.int32 if dtype == "u32" else DTYPES[dtype])
@@ -38,14 +38,14 @@ class Bench:
         return handle
 
     def up(self, array: ArrayLike, dtype: str | None = None) -> int:
-        """A tensor with an array's contents, of its dtype."""
+        """Upload an array to a new tensor of its dtype."""
         array = np.asarray(array)
         handle = self._alloc(array.shape, dtype or NAMES[array.dtype])
         self.tensors.write_tensor(handle, array)
         return handle
 
     def get(self, handle: int) -> np.ndarray:
-        """A tensor's contents."""
+        """Return a tensor's contents."""
         array: np.ndarray = self.tensors.read_numpy(handle)
         return array
 
@@ -71,12 +71,12 @@ def on_bench(tensors: Any) -> Iterator[Bench]:
 
 
 def floats(seed: int, *shape: int, dtype: str = "f32") -> np.ndarray:
-    """Random numbers, none near zero; `dtype` is a tensor's."""
+    """Return random numbers, none near zero; `dtype` is a tensor's."""
     return random_array(seed, *shape, dtype=DTYPES[dtype])
 
 
 def assert_close(actual: np.ndarray, expected: ArrayLike, tolerance: Tolerance) -> None:
-    """Compare float32 or float16 results; float16 costs one more rounding."""
+    """Compare float32 or float16 results; float16 adds a rounding."""
     rtol, atol, why = tolerance
     if actual.dtype == np.float16:
         # pack2x16float may round in either direction, and below 2^-14 the step is 2^-24.
@@ -86,7 +86,7 @@ def assert_close(actual: np.ndarray, expected: ArrayLike, tolerance: Tolerance) 
 
 
 def sent(backend: Any) -> dict[str, int]:
-    """All that reached the GPU so far."""
+    """Return the counters of everything that has reached the GPU."""
     counters = backend.device.recorder.counters
     names = ("dispatches", "copies", "uploads", "readbacks", "pipelines_created")
     return {name: counters[name] for name in names}

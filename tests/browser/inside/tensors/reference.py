@@ -35,7 +35,7 @@ def attention(
 
 
 def cross_entropy(logits: np.ndarray, targets: np.ndarray) -> np.ndarray:
-    """The loss of each sample, from log-sum-exp, so that it is finite where a probability is 0."""
+    """Return the loss of each sample, finite even if a probability is 0."""
     x = logits.astype(np.float64)
     largest = x.max(-1)
     total = np.log(np.exp(x - largest[..., None]).sum(-1)) + largest
@@ -46,7 +46,7 @@ def cross_entropy(logits: np.ndarray, targets: np.ndarray) -> np.ndarray:
 
 
 def embedding(indices: np.ndarray, weight: np.ndarray) -> np.ndarray:
-    """Rows of the table; NaN (0 for integers) where there is none."""
+    """Return rows of the table; NaN (0 for integers) for indices out of bounds."""
     valid = (indices >= 0) & (indices < len(weight))
     missing = np.nan if weight.dtype.kind == "f" else 0
     result = np.full((*indices.shape, weight.shape[1]), missing, weight.dtype)
@@ -58,20 +58,20 @@ def embedding(indices: np.ndarray, weight: np.ndarray) -> np.ndarray:
 
 
 def colours(image: np.ndarray) -> int:
-    """How many channels are not alpha."""
+    """Return the number of channels other than alpha."""
     channels = image.shape[2] if image.ndim == 3 else 1
     return channels - (channels % 2 == 0)
 
 
 def luminance(image: np.ndarray) -> np.ndarray:
-    """[H, W]: of three colours their weighted sum, of one itself."""
+    """Return the luminance [H, W]: a weighted sum of three colours, or the only colour."""
     if image.ndim == 2:
         return image
     return image[..., :3] @ LUMINANCE if colours(image) == 3 else image[..., 0]
 
 
 def with_alpha_of(image: np.ndarray, result: np.ndarray) -> np.ndarray:
-    """`result`, broadcast to the image's shape, clamped, with the image's alpha."""
+    """Return `result`, broadcast to the image's shape, clamped, with the image's alpha."""
     if image.ndim == 3 and result.ndim == 2:
         result = result[..., None]
     result = np.broadcast_to(result, image.shape).copy()
@@ -81,7 +81,7 @@ def with_alpha_of(image: np.ndarray, result: np.ndarray) -> np.ndarray:
 
 
 def gradient(image: np.ndarray) -> np.ndarray:
-    """The Sobel gradient's magnitude of the luminance, [H, W]."""
+    """Return the magnitude of the Sobel gradient of the luminance, [H, W]."""
     p = np.pad(luminance(image), 1, mode="edge")
     smooth_rows = p[:-2] + 2 * p[1:-1] + p[2:]
     smooth_columns = p[:, :-2] + 2 * p[:, 1:-1] + p[:, 2:]
@@ -91,13 +91,16 @@ def gradient(image: np.ndarray) -> np.ndarray:
 
 
 def sharpened(image: np.ndarray) -> np.ndarray:
-    """Before it is clamped."""
+    """Return the sharpened image before clamping."""
     p = np.pad(image, ((1, 1), (1, 1), *((0, 0),) * (image.ndim - 2)), mode="edge")
     return 5 * image - p[:-2, 1:-1] - p[2:, 1:-1] - p[1:-1, :-2] - p[1:-1, 2:]
 
 
 def blurred(image: np.ndarray, sigma: float) -> np.ndarray:
-    """A two-dimensional Gaussian, one direction after the other, replicated borders."""
+    """Return a two-dimensional Gaussian blur with replicated borders.
+
+    It blurs one direction after the other.
+    """
     radius = int(np.ceil(3 * sigma))
     t = np.arange(-radius, radius + 1)
     weights = np.exp(-(t**2) / (2 * sigma**2))

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.native
 
 
 class Loop:
-    """Adam in float64, and beside each number how far float32 may be from it by now."""
+    """Adam in float64, with the accumulated float32 error bound of each number."""
 
     def __init__(self, param: np.ndarray, m: np.ndarray, v: np.ndarray) -> None:
         self.param, self.m, self.v = (x.astype(np.float64) for x in (param, m, v))

@@ -80,7 +80,7 @@ def test_add_of_specials(tensors: Any) -> None:
             with on_bench(tensors) as bench:
                 result = bench.new(x.shape, dtype)
                 tensors.pointwise_add(bench.up(x), bench.up(y), result)
-                expected = x.astype(np.float64) + y  # 1.2e5 is infinite in float16
+                expected = x.astype(np.float64) + y  # 1.2e5 overflows float16
                 assert_close(bench.get(result), expected, Tolerance(0.0, 0.0, "exact"))
 
 
@@ -232,7 +232,7 @@ def test_products_into_an_input(tensors: Any, same: str) -> None:
         if same == "bias":
             row, square, bias = floats(3, 1, 33), y, floats(4, 33)
             shared = bench.up(bias)
-            # A bias [N] is never the product's shape, but for no product at all.
+            # Only for an empty product does a bias [N] have the product's shape.
             out = bench.new((1, 33))
             tensors.matmul_bias(bench.up(row), b, shared, out)
             expected = row.astype(np.float64) @ square + bias
@@ -267,7 +267,7 @@ def dims(shape: tuple[int, ...]) -> list[int | None]:
 
 
 def reduced(shape: tuple[int, ...], dim: int | None) -> list[tuple[int, ...]]:
-    """The shapes that the output may have."""
+    """Return the allowed output shapes."""
     if dim is None:
         return [(), (1,) * len(shape)]
     kept = list(shape)
@@ -316,7 +316,7 @@ def test_sums_of_whole_numbers(tensors: Any, dtype: str, out_dtype: str) -> None
 def test_sums_of_halves_are_made_in_float32(tensors: Any, dtypes: str) -> None:
     into, out = dtypes.split()
     x = whole_array(1, 4, 3000).astype(DTYPES[into])
-    x[0] = 30.0  # 90,000 is infinite in float16
+    x[0] = 30.0  # 90,000 overflows float16
     with on_bench(tensors) as bench:
         result = bench.new((4,), out)
         tensors.reduce_sum(bench.up(x), result, 1)

@@ -40,7 +40,7 @@ def inputs(lead: tuple[int, ...], seq_q: int, seq_kv: int, dim: int, dtype: str 
 
 
 def random_mask(shape: tuple[int, ...], kind: str, seed: int = 4) -> np.ndarray:
-    """Bools that leave every query at least the first key; or floats, some of them -infinity."""
+    """Return a mask of bools that keeps the first key, or of floats, some of them -infinity."""
     random = np.random.default_rng(seed)
     kept = np.asarray(random.random(shape) > 0.4)
     kept[..., :1] = True
@@ -97,7 +97,7 @@ def test_a_mask_that_cannot_be_folded_is_refused(
 
     with on_bench(tensors) as bench:
         q, k, v = (bench.up(x) for x in inputs((2, 3, 4), 5, 7, 3))
-        mask = bench.new(shape, "f16")  # would be converted first
+        mask = bench.new(shape, "f16")  # would be cast first
         before = sent(backend)
         with pytest.raises(InvalidArgument, match="at most two groups"):
             tensors.attention(q, k, v, bench.new((2, 3, 4, 5, 3)), mask, None)
@@ -119,7 +119,7 @@ def test_a_query_without_keys_is_zero(tensors: Any, kind: str) -> None:
 
 @pytest.mark.parametrize("kind", ["f32", "bool"])
 def test_values_of_masked_keys_do_not_matter(tensors: Any, kind: str) -> None:
-    # Padding may hold anything; NaN times a weight of 0 would be NaN.
+    # Padding may contain anything; NaN times a weight of 0 would be NaN.
     q, k, v = inputs((2,), 40, 70, 5)
     mask = np.ones((2, 1, 70), bool)
     mask[0, :, 33:] = mask[1, :, :50] = False

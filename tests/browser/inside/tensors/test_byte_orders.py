@@ -11,7 +11,7 @@ from inside.comparison import assert_same_bits
 from inside.gpu import on_gpu
 from inside.tensors.lab import on_bench
 
-# Values that differ in every byte, and NaNs of which each bit counts.
+# Values whose bytes all differ, and NaNs whose bits must be kept.
 BIG = {
     "f4": np.array([1.5, -2.25, 3e-9, np.nan, np.inf, -0.0], ">f4"),
     "f2": np.array([1.5, -2.25, 3e-3, np.nan, np.inf, -0.0], ">f2"),
@@ -37,7 +37,7 @@ LAYOUTS = {
 
 
 def native(array: Any) -> np.ndarray:
-    """The same values in C order, as the GPU has them."""
+    """Return the same values in C order and little-endian, as on the GPU."""
     array = np.asarray(array)
     return np.array(array, array.dtype.newbyteorder("<"), order="C")
 
@@ -48,7 +48,7 @@ def test_a_big_endian_source_arrives_by_its_values(backend: Any, code: str, layo
     source = layout(BIG[code])
     expected = native(source)
     with on_gpu(backend) as gpu:
-        # In a buffer with room behind it, the last bytes take the path of partial words.
+        # In a larger buffer, the last bytes take the path for partial words.
         for room in (0, 9):
             pointer = gpu.alloc(expected.nbytes + room)
             backend.copy_htod(pointer, source)

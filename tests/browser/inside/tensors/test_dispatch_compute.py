@@ -25,7 +25,7 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
 """
 X = np.arange(100, dtype=np.float32)
 
-# Each does what SCALE does.
+# Each shader has the same effect as SCALE.
 SAME = {
     "as bytes": SCALE.encode(),
     "as a bytearray": bytearray(SCALE.encode()),
@@ -185,7 +185,7 @@ def test_a_sum_over_all_elements_reads_no_other_tensors(tensors: Any) -> None:
             0,
             5,
             64,
-        ):  # of one size class: each takes the buffer of the one before
+        ):  # one size class: each reuses the previous buffer
             x = tensors.alloc_tensor((n,), "f32")
             tensors.write_tensor(x, np.full(n, 2.0, np.float32))
             tensors.dispatch_compute(TOTAL, [x, out], None, 1)
@@ -279,7 +279,7 @@ var<immediate> constants: Constants;
 
 @pytest.fixture
 def immediates(backend: Any) -> None:
-    """Skips where the browser has no WGSL immediates."""
+    """Skip the test if the browser has no WGSL immediates."""
     if backend.device.immediate_bytes == 0:
         pytest.skip("this browser has no WGSL immediates")
 
@@ -395,7 +395,7 @@ def test_refused_shaders(backend: Any, tensors: Any, shader: Any, message: str) 
 
 
 def refused(backend: Any, tensors: Any, message: str, **changed: Any) -> None:
-    """A call that is right but for `changed` raises InvalidArgument and sends nothing."""
+    """Check that a valid call with ``changed`` raises InvalidArgument and sends nothing."""
     from browsergpu.errors import InvalidArgument
 
     with on_bench(tensors) as bench:
@@ -473,7 +473,7 @@ def test_a_shader_that_does_not_compile(tensors: Any) -> None:
 
     with on_bench(tensors) as bench:
         x, y = bench.up(X), bench.up(np.zeros(100, np.float32))
-        for _ in range(2):  # once compiled, and once from the cache
+        for _ in range(2):  # compiled once, then from the cache
             other = bench.up(-X)
             tensors.pointwise_add(other, other, other)
             tensors.dispatch_compute(BROKEN, [x, y], None, 2)
@@ -482,8 +482,8 @@ def test_a_shader_that_does_not_compile(tensors: Any) -> None:
                 tensors.sync()
             assert (caught.value.line, caught.value.column) == (8, 15)
             assert caught.value.op == "main"
-            tensors.sync()  # told once
-            # The work around it was done, and nothing was written.
+            tensors.sync()  # raised once
+            # Other work was done, and the broken shader wrote nothing.
             assert_same_bits(bench.get(other), -4.0 * X, "other work")
             assert not bench.get(y).any()
 

@@ -1,4 +1,4 @@
-"""The image filters against float64, as floats, halves and bytes."""
+"""The image filters against float64, for floats, halves and bytes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SHAPES = [(1, 1), (1, 7), (7, 1), (2, 2, 1), (37, 53), (37, 53, 1), (16, 17, 2),
           (13, 11, 4), (1, 300, 3), (300, 1, 4), (1, 1, 4)]  # fmt: skip
 DTYPE_PAIRS = [(a, b) for a in ("f32", "f16", "u8") for b in ("f32", "f16", "u8")]
 
-# Arguments of each filter; those of threshold and sobel_edges are no value of a byte.
+# Arguments of each filter. No byte has the value of a threshold.
 FILTERS: dict[str, tuple[float, ...]] = {
     "gaussian_blur": (1.3,),
     "sobel_edges": (0.8123,),
@@ -41,14 +41,14 @@ def picture(shape: tuple[int, ...], dtype: str, seed: int = 1) -> np.ndarray:
 
 
 def as_floats(image: np.ndarray) -> np.ndarray:
-    """An image as exact numbers in 0..1."""
+    """Return an image as exact numbers in 0..1."""
     return image / 255.0 if image.dtype == np.uint8 else image.astype(np.float64)
 
 
 def expected_of(
     op: str, image: np.ndarray, *numbers: float
 ) -> tuple[np.ndarray, np.ndarray, Tolerance]:
-    """The result, where it is certain in float32 (not near a threshold), and the tolerance."""
+    """Return the result, where float32 determines it (not near a threshold), and the tolerance."""
     certain = np.ones(image.shape, bool)
     if op == "gaussian_blur":
         result = np.clip(reference.blurred(image, *numbers), 0, 1)
@@ -124,7 +124,7 @@ def test_alpha_is_kept(tensors: Any, op: str, channels: int) -> None:
         out = bench.new(image.shape, "u8")
         getattr(tensors, op)(bench.up(image), out, *FILTERS[op])
         assert_same_bits(bench.get(out)[..., -1], image[..., -1], "alpha")
-        if (op, channels) != ("grayscale", 2):  # one colour is grey
+        if (op, channels) != ("grayscale", 2):  # a single colour is already grey
             assert (bench.get(out)[..., :-1] != image[..., :-1]).any()
 
 
@@ -184,7 +184,7 @@ def test_blur_of_one_bright_pixel_is_the_gaussian(tensors: Any) -> None:
     bell = np.where(np.abs(t) <= 6, np.exp(-(t**2) / 8), 0.0)
     bell /= bell.sum()
     assert_close(result.astype(np.float32), np.outer(bell, bell), tolerances.blur(2.0))
-    assert (result[:, :9] == 0).all()  # cut at 3 sigma
+    assert (result[:, :9] == 0).all()  # truncated at 3 sigma
     assert (result == result[::-1]).all()
 
 
@@ -210,7 +210,7 @@ def test_bytes_survive_what_changes_nothing(tensors: Any) -> None:
 @pytest.mark.parametrize("n", [1, 2, 3, 5, 6, 7, 1023])
 @pytest.mark.parametrize("dtype", ["u8", "f16"])
 def test_parts_of_words(tensors: Any, dtype: str, n: int) -> None:
-    # Bytes and halves share words with what lies behind them in a pooled buffer.
+    # Bytes and halves share words with the following memory in a pooled buffer.
     image = picture((1, n), dtype)
     check(tensors, "invert_colors", image, dtype)
 

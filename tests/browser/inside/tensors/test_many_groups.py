@@ -1,7 +1,7 @@
 """Grids of more workgroups than one dimension allows, which fold into two.
 
-Most kernels give a row or 256 elements to a workgroup, and SwiftShader needs minutes for 65,536 of
-them. The tests therefore lower the limit. test_grids.py covers other interfaces.
+Most kernels give a row or 256 elements to a workgroup, and SwiftShader needs minutes for 65,536
+workgroups. The tests therefore lower the limit. test_grids.py covers other interfaces.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ ROWS = 23
 
 @pytest.fixture(autouse=True)
 def narrow_grids(monkeypatch: pytest.MonkeyPatch) -> None:
-    """At most 5 workgroups in a dimension; 23 make 5 × 5, of which two must do nothing."""
+    """Allow 5 workgroups in a dimension; 23 workgroups make 5 × 5, two of which must do nothing."""
     from browsergpu.core import grids
 
     monkeypatch.setattr(grids, "MAX_PER_DIMENSION", 5)
     assert grids.fold(ROWS) == (5, 5, 1)
 
 
-# Rows of 4 threads and of one, word by word and as vec4s; then columns, in one workgroup each and
+# Rows for 4 threads and for one, word by word and as vec4s; then columns, each in one workgroup or
 # shared by several.
 @pytest.mark.parametrize(
     ("shape", "axis"),

@@ -19,7 +19,7 @@ from inside.tensors.lab import DTYPES, Bench, on_bench, sent
 
 
 class T:
-    """A tensor that a good call takes: its shape, dtype and the dtypes that it could have too."""
+    """A tensor for a valid call: its shape, dtype and the other dtypes that are allowed."""
 
     def __init__(self, shape: tuple[int, ...], dtypes: str = "f32 f16") -> None:
         self.shape = shape
@@ -69,7 +69,7 @@ WHOLE = [(op, name) for op, args in GOOD.items() for name, arg in args.items() i
 
 
 def prepared(bench: Bench, op: str) -> dict[str, Any]:
-    """The arguments of a good call, with tensors of ones (targets and indices: 1)."""
+    """Return the arguments of a valid call, with tensors of ones (targets and indices: 1)."""
     return {
         name: bench.up(np.ones(arg.shape, DTYPES[arg.dtypes[0]])) if type(arg) is T else arg
         for name, arg in GOOD[op].items()
@@ -78,7 +78,7 @@ def prepared(bench: Bench, op: str) -> dict[str, Any]:
 
 def refused(backend: Any, tensors: Any, op: str, name: str, change: Callable[[Bench], Any],
             argument: str = "") -> None:  # fmt: skip
-    """A good call but for one argument is refused, in the name of `argument`."""
+    """Check that a valid call with one changed argument is refused in the name of `argument`."""
     from browsergpu.errors import InvalidArgument
 
     with on_bench(tensors) as bench:
@@ -150,7 +150,7 @@ def test_dtypes(backend: Any, tensors: Any, op: str, name: str) -> None:
                 arguments[name] = bench.up(np.ones(tensor.shape, DTYPES[dtype]))
                 getattr(tensors, op)(*arguments.values())
         else:
-            # Integers alone would do for some, but not beside floats.
+            # Some operations take integers, but not together with floats.
             blamed = {"pointwise_add": "dtypes", "reduce_sum": "out", "embedding": "out"}.get(op)
             refused(backend, tensors, op, name, lambda bench, dtype=dtype: bench.new(
                 tensor.shape, dtype), f"{name} or {blamed}")  # fmt: skip
@@ -169,7 +169,7 @@ def test_shapes(backend: Any, tensors: Any, op: str, name: str) -> None:
 
 
 def fits(op: str, name: str, shape: tuple[int, ...]) -> bool:
-    """The shapes that are right although they are not GOOD's."""
+    """Return whether a shape is valid although it differs from GOOD's."""
     return (op, name, shape) in {
         ("matmul", "a", (3, 4)),
         ("matmul", "b", (4, 5)),
@@ -186,7 +186,7 @@ def fits(op: str, name: str, shape: tuple[int, ...]) -> bool:
 @pytest.mark.parametrize(("op", "name"), REALS)
 def test_reals(backend: Any, tensors: Any, op: str, name: str, value: Any) -> None:
     if value is None and name == "scale":
-        return  # 1 / sqrt(D)
+        return  # the default, 1 / sqrt(D)
     refused(backend, tensors, op, name, lambda bench: value)
 
 
@@ -289,7 +289,7 @@ def test_refused_calls_leave_the_tensors_as_they_are(tensors: Any) -> None:
         assert_same_bits(bench.get(handle), x, "the tensor")
 
 
-#: What takes float16 as it is.
+#: Operations that read float16 without a cast.
 WITHOUT_TEMPORARIES = (
     "pointwise_add",
     "relu",
@@ -305,14 +305,14 @@ WITHOUT_TEMPORARIES = (
 def test_a_failure_midway_leaves_no_buffers(
     backend: Any, tensors: Any, op: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The device runs out of memory at the first, second … buffer that an operation takes."""
+    """The device runs out of memory at the first, second … buffer that an operation allocates."""
     from browsergpu.errors import OutOfMemory
 
     memory = backend.device.memory
     take = type(memory).get_buffer
     with on_bench(tensors) as bench:
         arguments = prepared(bench, op)
-        # float16 takes temporary buffers for most things.
+        # Most operations cast float16 to temporary buffers.
         for name, arg in GOOD[op].items():
             if type(arg) is T and "f16" in arg.dtypes:
                 arguments[name] = bench.up(np.ones(arg.shape, np.float16))
@@ -342,7 +342,7 @@ def test_a_failure_midway_leaves_no_buffers(
 def test_any_mixture_of_shapes_works_or_is_refused(
     backend: Any, tensors: Any, data: st.DataObject
 ) -> None:
-    """Whatever shapes and dtypes come: a result or InvalidArgument, and no error of the GPU."""
+    """Any shapes and dtypes give a result or InvalidArgument, and no GPU error."""
     from browsergpu.errors import InvalidArgument
 
     op = data.draw(st.sampled_from(list(GOOD)))

@@ -17,7 +17,7 @@ from inside.tolerances import Tolerance
 
 pytestmark = pytest.mark.native
 
-# Rows that fill the registers of their threads to the last, those one longer, and vec4s or not.
+# Rows that fill their threads' registers exactly, rows that are longer by one, in vec4s or not.
 FULL = [16, 17, 4096, 4097, 4100, 8192, 8193, 16_384, 16_385, 16_388]
 
 # ---- softmax ------------------------------------------------------------------------------------
@@ -100,7 +100,7 @@ def test_softmax_of_large_values(tensors: Any, offset: float) -> None:
 @pytest.mark.parametrize("order", ["ascending", "descending"])
 @pytest.mark.parametrize("shape", [(3001, 1), (3001, 2)])
 def test_softmax_of_sorted_values(tensors: Any, shape: tuple[int, int], order: str) -> None:
-    # Each value of a rising row is a new maximum.
+    # Each value of an ascending row is a new maximum.
     x = np.linspace(-20, 20, shape[0], dtype=np.float32)[:: 1 if order == "ascending" else -1]
     x = np.repeat(x[:, None], shape[1], 1).copy()
     rtol, atol, why = tolerances.softmax(x, 0)
@@ -323,7 +323,7 @@ def test_cross_entropy_of_no_samples(tensors: Any) -> None:
         loss, mean, probs = bench.new((0,)), bench.up(np.float32(1.0)), bench.new((0, 4))
         tensors.cross_entropy(x, targets, loss, probs)
         tensors.cross_entropy(x, targets, mean, probs)
-        assert np.isnan(bench.get(mean))  # as NumPy's mean of nothing
+        assert np.isnan(bench.get(mean))  # as NumPy's mean of an empty array
 
 
 @pytest.mark.parametrize("dtype", FLOATS)
@@ -365,7 +365,7 @@ def test_embedding(tensors: Any, dtypes: str) -> None:
 
 @pytest.mark.parametrize("out", FLOATS)
 def test_rows_of_halves_are_taken_as_they_are(backend: Any, tensors: Any, out: str) -> None:
-    """A table of float16 is not cast for a few of its rows."""
+    """A float16 table is not cast for a few of its rows."""
     for length in (2, 6, 8, 130):
         weight = floats(1, 50, length, dtype="f16")
         indices = np.array([3, 49, -1, 50, 0], np.int32)
@@ -376,7 +376,7 @@ def test_rows_of_halves_are_taken_as_they_are(backend: Any, tensors: Any, out: s
             with dispatched(backend.device) as kernels:
                 tensors.embedding(bench.up(indices), table, result)
             name = "embedding" if length % 8 else "embedding_vectors"
-            assert kernels == ([name] if out == "f16" else [name, "cast"])  # of the rows
+            assert kernels == ([name] if out == "f16" else [name, "cast"])  # casts the rows only
             assert_close(bench.get(result), expected, Tolerance(0.0, 0.0, "exact"))
 
 
@@ -426,7 +426,7 @@ def test_embedding_into_its_table_or_indices(tensors: Any, dtype: str) -> None:
 def test_indices_that_are_overwritten(tensors: Any) -> None:
     with on_bench(tensors) as bench:
         indices = bench.up(np.array([[2], [0], [1]], np.int32))
-        # [3, 1] indices and D = 1 make [3, 1, 1]; only a scalar index fits its own row.
+        # [3, 1] indices and D = 1 give [3, 1, 1]; only a scalar index could write its own row.
         weight = bench.up(np.array([[7], [8], [9]], np.int32))
         out = bench.new((3, 1, 1), "i32")
         tensors.embedding(indices, weight, out)

@@ -1,4 +1,4 @@
-"""dispatch_compute with SPIR-V, which naga-wasm translates when it is needed."""
+"""dispatch_compute with SPIR-V, which naga-wasm translates on demand."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from inside.tensors.test_dispatch_compute import CONSTANTS, SCALE, X
 
 NAGA = "/vendor/naga-wasm/dist/index.js"
 
-# What glslang would make of GLSL, naga makes of WGSL: a real module, made in the page.
+# naga compiles WGSL to SPIR-V as glslang compiles GLSL: a real module, made in the page.
 _COMPILE = """async (url, wgsl) => {
   const naga = await import(new URL(url, location.href).href);
   await naga.init();
@@ -24,7 +24,7 @@ _COMPILE = """async (url, wgsl) => {
 
 
 def spirv_of(wgsl: str) -> bytes:
-    """A SPIR-V module, as bytes."""
+    """Return a SPIR-V module as bytes."""
     from pyodide.code import run_js
     from pyodide.ffi import run_sync
 
@@ -36,13 +36,13 @@ def spirv_of(wgsl: str) -> bytes:
 
 @pytest.fixture(scope="module")
 def module() -> bytes:
-    """SPIR-V that does what SCALE does."""
+    """SPIR-V with the same effect as SCALE."""
     return spirv_of(SCALE)
 
 
 @pytest.fixture
 def naga_url() -> Iterator[Any]:
-    """Sets where the page has naga-wasm; afterwards that is as it was, and nothing is loaded."""
+    """Set the page's address of naga-wasm; restore it and unload naga afterwards."""
     import js
 
     from browsergpu.api.tensor_backend import spirv

@@ -18,7 +18,7 @@ SHAPES = [(), (0,), (1,), (3, 0, 2), (5,), (2, 3), (7, 11, 13), (1, 1, 1, 1, 1),
 
 
 def values(dtype: str, shape: tuple[int, ...], seed: int = 1) -> np.ndarray:
-    """Any bits that the dtype allows."""
+    """Return random bits that are valid for the dtype."""
     random = np.random.default_rng(seed)
     code = np.dtype(DTYPES[dtype])
     if dtype == "bool":
@@ -273,7 +273,7 @@ def test_freed_handles(tensors: Any, op: str) -> None:
     refuse(tensors, op, handle)
     other = tensors.alloc_tensor((3,), "f32")
     try:
-        assert other != handle  # never given out again
+        assert other != handle  # never reused
         refuse(tensors, op, handle)
     finally:
         tensors.free_tensor(other)
@@ -319,7 +319,7 @@ def test_a_freed_tensor_serves_the_work_recorded_with_it(tensors: Any) -> None:
         tensors.write_tensor(source, np.full(64, 5.0, np.float32))
         tensors.relu(source, result)
         tensors.free_tensor(source)
-        bench.up(np.full(64, 9.0, np.float32))  # may well be the same memory
+        bench.up(np.full(64, 9.0, np.float32))  # probably the same memory
         assert set(bench.get(result).tolist()) == {5.0}
 
 
@@ -419,7 +419,7 @@ def test_sync_raises_reported_errors(tensors: Any, twin: str) -> None:
         tensors.dispatch_compute(shader, [out], None, 1)
         with pytest.raises(ShaderCompilation, match="nothing"):
             run_sync(tensors.sync_async()) if twin == "sync_async" else tensors.sync()
-        tensors.sync()  # told once
+        tensors.sync()  # raised once
 
 
 def test_async_twins(tensors: Any) -> None:

@@ -9,9 +9,12 @@ from inside.tolerances import SUBNORMAL, ULP, Tolerance, U
 
 
 def _sum_of_weights(x: np.ndarray, axis: int) -> np.ndarray:
-    """Relative error of the softmax's denominator: exp is off by 3 + 2|d| ULP, values more than
-    40 below the maximum weigh nothing, and a row of random numbers raises its maximum about
-    ln(n) times, each time rescaling the sum; n additions."""
+    """Return the relative error of the softmax's denominator.
+
+    exp has an error of 3 + 2|d| ULP, and values more than 40 below the maximum have no weight. A
+    row of random numbers raises its maximum about ln(n) times, and each time rescales the sum. The
+    sum has n additions.
+    """
     with np.errstate(all="ignore"):
         x = x.astype(np.float64)
         spread = np.minimum(x.max(axis, keepdims=True) - x.min(axis, keepdims=True), 40.0)
@@ -29,7 +32,7 @@ def softmax(x: np.ndarray, axis: int) -> Tolerance:
 
 
 def cross_entropy(logits: np.ndarray, loss: np.ndarray) -> Tolerance:
-    """log is off by 2^-21 at most where its argument is near 1, else by 3 ULP."""
+    """Return the tolerance: log has an error of 2^-21 for arguments near 1, else of 3 ULP."""
     largest = np.abs(logits.astype(np.float64)).max(-1)
     log_sum = np.log(logits.shape[-1])
     atol = _sum_of_weights(logits, -1)[..., 0] + 2.0**-21 + 3 * ULP * log_sum + 4 * U * largest
@@ -37,8 +40,11 @@ def cross_entropy(logits: np.ndarray, loss: np.ndarray) -> Tolerance:
 
 
 def layer_norm(x: np.ndarray, gamma: np.ndarray, beta: np.ndarray, eps: float) -> Tolerance:
-    """Differences from the mean are as good as x itself; Welford's updates add up n / 256 + 8
-    roundings in mean and variance."""
+    """Return the tolerance of layer norm.
+
+    Differences from the mean are as precise as x itself. Welford's updates add n / 256 + 8
+    roundings to mean and variance.
+    """
     x = x.astype(np.float64)
     steps = x.shape[-1] / 256 + 16
     deviation = np.sqrt(x.var(-1, keepdims=True) + eps)
@@ -54,7 +60,7 @@ def layer_norm(x: np.ndarray, gamma: np.ndarray, beta: np.ndarray, eps: float) -
 def attention(
     q: np.ndarray, k: np.ndarray, v: np.ndarray, mask: np.ndarray | None, scale: float
 ) -> Tolerance:
-    """As for WasmBackend's attention; a mask's magnitude adds to that of the scores."""
+    """Return WasmBackend's tolerance of attention, with a mask's magnitude added to the scores'."""
     q, k, v = (np.abs(x.astype(np.float64)) for x in (q, k, v))
     size = scale * q @ np.swapaxes(k, -1, -2)
     if mask is not None and mask.dtype != bool:
@@ -81,10 +87,10 @@ def total(x: np.ndarray, axis: int | None) -> Tolerance:
 
 
 def blur(sigma: float) -> Tolerance:
-    """Weights down to exp(-4.5 …), twice; values are at most 1."""
+    """Return the tolerance of two sums with weights down to exp(-4.5 …); values are at most 1."""
     taps = 2 * np.ceil(3 * sigma) + 1
     return Tolerance(0.0, 2 * (taps * U + 16 * ULP), f"two sums of {taps:g} weights")
 
 
-#: Of values in 0..1, a handful of sums and products.
+#: For values in 0..1, and a few sums and products.
 IMAGE = Tolerance(0.0, 32 * U, "a few operations on 0..1")

@@ -31,7 +31,7 @@ ARRAYS: Table = {}
 
 
 def _drawn(draw: Draw, shape: Shape, kinds: tuple[str, ...] = NUMBERS) -> Any:
-    """A view of any numbers of one of some dtypes."""
+    """Draw a view of any numbers, in one of the given dtypes."""
     return seen(draw, numbers(draw, shape, draw(st.sampled_from(kinds))))
 
 
@@ -54,7 +54,7 @@ def _(draw: Draw, name: str) -> Call:
 
 @entry(ARRAYS, "prod")
 def _(draw: Draw, name: str) -> Call:
-    """Of few elements, as the gradient of a product is one of all others; zeros among them."""
+    """Few elements, because a product's gradient is the product of all others; some are zero."""
     shape = shapes(draw, most=3, extents=(2, 3, 1, 0))
     target = numbers(draw, shape, draw(st.sampled_from(NUMBERS)), 1.5)
     if draw(st.booleans()):
@@ -80,7 +80,7 @@ def _(draw: Draw, name: str) -> Call:
 
 @entry(ARRAYS, "var", "std")
 def _(draw: Draw, name: str) -> Call:
-    """Deviations of different elements: none is 0, where std has a corner."""
+    """Different elements, so that no deviation is 0, where std has a kink."""
     shape = shapes(draw)
     axis, keepdims = axes_of(draw, len(shape)), draw(st.booleans())
     correction = draw(st.sampled_from((0, 1, 0.5)))
@@ -112,7 +112,7 @@ def _(draw: Draw, name: str) -> Call:
 
 @entry(ARRAYS, "unique_all")
 def _(draw: Draw, name: str) -> Call:
-    """Of different elements: what equal ones share is no derivative (``test_rules``)."""
+    """Different elements: equal ones share the gradient, see ``test_rules``."""
     x = seen(draw, different(draw, shapes(draw), draw(st.sampled_from(REAL))), repeats=False)
     return Call([x], lambda bg, v: bg.unique_all(v).values, np.unique)
 
@@ -171,7 +171,7 @@ def _(draw: Draw, name: str) -> Call:
 
 
 def _joined(names: tuple[str, ...], v: np.ndarray, more: tuple[Any, ...], axis: int) -> np.ndarray:
-    """What no differences are of: NumPy leaves away what is put to it then."""
+    """Return the joined array for n=0, where NumPy ignores prepend and append."""
     by = dict(zip(names, more, strict=True))
     return np.concatenate([x for x in (by.get("prepend"), v, by.get("append")) if x is not None],
                           axis)  # fmt: skip
@@ -181,7 +181,7 @@ def _joined(names: tuple[str, ...], v: np.ndarray, more: tuple[Any, ...], axis: 
 
 
 def _same(name: str, theirs: str, draw: Draw, x: Any, *args: Any, **options: Any) -> Call:
-    """A function of both packages that takes the same arguments."""
+    """Return a call of a function of both packages that takes the same arguments."""
     return Call(
         [x], lambda bg, v: getattr(bg, name)(v, *args, **options),
         lambda v: getattr(np, theirs)(v, *args, **options),
@@ -233,7 +233,7 @@ def _(draw: Draw, name: str) -> Call:
 
 @entry(ARRAYS, "repeat")
 def _(draw: Draw, name: str) -> Call:
-    """So many times each, or each element by a number of its own, also on the GPU."""
+    """Repeat every element equally often, or each by its own count, also on the GPU."""
     x = _drawn(draw, shape := shapes(draw, least=1, most=3))
     axis = None if draw(st.booleans()) else axis_of(draw, len(shape))
     extent = lengths(shape, axis)
@@ -318,7 +318,7 @@ _MIXED = st.sampled_from((("f4", "f4"), ("f2", "f4"), ("c8", "f4"), ("c8", "c8")
 
 @entry(ARRAYS, "concat")
 def _(draw: Draw, name: str) -> Call:
-    """Of two or three arrays, of which one may be without elements or of another dtype."""
+    """Join two or three arrays, one of which may be empty or of another dtype."""
     shape, kinds = shapes(draw, least=1, most=3), draw(_MIXED)
     axis = None if draw(st.booleans()) else axis_of(draw, len(shape))
     own = []
@@ -356,7 +356,7 @@ def _(draw: Draw, name: str) -> Call:
 
 @entry(ARRAYS, "take")
 def _(draw: Draw, name: str) -> Call:
-    """At indices from either end, some of them twice, on the host or the GPU."""
+    """Take indices from either end, some of them twice, on the host or the GPU."""
     x = _drawn(draw, shape := shapes(draw, least=1, most=3, extents=(2, 3, 1, 4)))
     axis = None if len(shape) == 1 and draw(st.booleans()) else axis_of(draw, len(shape))
     extent = shape[0 if axis is None else axis]
@@ -392,7 +392,7 @@ def _(draw: Draw, name: str) -> Call:
 
 @entry(ARRAYS, "astype", "asarray")
 def _(draw: Draw, name: str) -> Call:
-    """To floats and complex numbers; of complex numbers to these alone."""
+    """Cast to floats and complex numbers; complex numbers only to complex numbers."""
     own, to = draw(st.sampled_from((("f4", "c8"), ("f4", "f2"), ("f2", "f4"), ("f4", "f4"),
                                     ("c8", "c8"), ("f2", "c8"))))  # fmt: skip
     x = _drawn(draw, shapes(draw), (own,))

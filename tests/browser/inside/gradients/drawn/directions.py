@@ -1,23 +1,23 @@
-"""Gradients in both directions beside central differences in float64 on the host.
+"""Comparison of both gradient directions with central differences in float64 on the host.
 
-Of a call y = f(x), random tangents v and cotangents u, D = (f(x + h v) - f(x - h v)) / 2h:
+For a call y = f(x), random tangents v and cotangents u, let D = (f(x + h v) - f(x - h v)) / 2h:
 
     reverse   sum of g v, where g is what vjp gives for u  =  sum of u D
     forward   what jvp gives for v                         =  D
 
-A complex number counts as two: the sums are of Re(conj(u) D).
+A complex number counts as two numbers: the sums are of Re(conj(u) D).
 
-What they may differ by, in multiples of eps, the distance from 1 to the next number of the least
-exact dtype, is
+The allowed difference, in multiples of eps of the least precise dtype, is
 
     (ROUNDINGS + terms of a sum) (size + condition + unit)
 
-``size``: the sum of |terms| (reverse), or the largest |D| (forward). ``condition``: by how much D
-changes, per relative change, where each element of x is changed a little: what any float32
-computation does to x by rounding it. ``unit``: one term of size 1 for each element of v or u, as
-rules compute with numbers of about that size (all operands here are), which may cancel. D itself
-is wrong by h^2 f''' / 6 and the rounding of f over h: a second D of twice the step tells, and must
-be far nearer than what is allowed. If it is not, the operands are too near a corner or a pole."""
+``size``: the sum of |terms| (reverse), or the largest |D| (forward). ``condition``: the relative
+change of D when each element of x changes slightly, as float32 rounding changes it. ``unit``: one
+term of size 1 for each element of v or u, because rules compute with numbers of about that size,
+which may cancel. D itself has an error of h^2 f''' / 6 plus the rounding of f over h. A second D
+with twice the step estimates it, and must differ by far less than allowed. If it does not, the
+operands are too near a kink or a pole.
+"""
 
 from __future__ import annotations
 
@@ -28,19 +28,21 @@ import numpy as np
 
 from inside.gradients.drawn.operands import Operand
 
-#: Roundings on the way from operands to a result: a rule's operations, and the ULPs of functions
-#: such as exp, sin and pow, times 2 for what is computed of several of them.
+#: Roundings from operands to a result: a rule's operations, and the ULPs of functions such as exp,
+#: sin and pow, doubled because some results combine several of them.
 ROUNDINGS = 8
-#: Near the cube root of float64's 2^-53, where truncation and rounding are alike.
+#: Near the cube root of float64's 2^-53, where truncation and rounding errors are equal.
 STEP = 2.0**-17
-#: By how much x is changed, relatively, to see the condition.
+#: The relative change of x that measures the condition.
 CHANGE = 2.0**-16
 
 
 class Call(NamedTuple):
-    """``ours(bg, *arrays)`` beside ``theirs(*arrays)``, NumPy's of float64: an array or several.
-    ``roundings``: where a function needs more than others, with the reason beside it. ``beside``:
-    what theirs gets in front of the arrays, such as what our generators drew."""
+    """``ours(bg, *arrays)`` and ``theirs(*arrays)``, NumPy's float64 result: one array or several.
+
+    ``roundings``: set if a function needs more than others, with the reason beside it. ``beside``:
+    arguments of theirs before the arrays, such as numbers drawn by browsergpu's generators.
+    """
 
     operands: Sequence[Operand]
     ours: Callable[..., Any]
@@ -49,12 +51,12 @@ class Call(NamedTuple):
     beside: Callable[[Any], tuple[Any, ...]] | None = None
 
 
-#: How the cotangent that comes to a rule is in memory.
+#: Memory layouts of the cotangent that a rule gets.
 COTANGENTS = ("plain", "transposed", "flipped", "broadcast")
 
 
 def agrees(bg: Any, call: Call, seed: int, cotangent: str) -> None:
-    """Compares both directions."""
+    """Compare both directions."""
     rng = np.random.default_rng(seed)
     bases = [one.base for one in call.operands]
     along = [_random(rng, x) for x in bases]
@@ -90,7 +92,7 @@ def agrees(bg: Any, call: Call, seed: int, cotangent: str) -> None:
 
 
 def results(found: Any) -> list[Any]:
-    """As a list, also of one."""
+    """Return results as a list, also a single one."""
     return list(found) if isinstance(found, tuple | list) else [found]
 
 
@@ -138,7 +140,7 @@ def _slopes(
     f: Callable[..., list[np.ndarray]], x: list[np.ndarray], along: list[np.ndarray],
     rng: np.random.Generator,
 ) -> tuple[list[np.ndarray], list[np.ndarray], list[np.ndarray]]:  # fmt: skip
-    """D of each result, its condition, and how far a D of twice the step is from it."""
+    """Return D of each result, its condition, and its distance from the D of twice the step."""
     v = [_wide(one) for one in along]
     slopes, wider = _differences(f, x, v, STEP), _differences(f, x, v, 2 * STEP)
     doubt = [np.abs(a - b) for a, b in zip(slopes, wider, strict=True)]
@@ -195,7 +197,7 @@ def _random(rng: np.random.Generator, like: Any) -> np.ndarray:
 
 
 def _cotangent(bg: Any, rng: np.random.Generator, y: Any, kind: str) -> tuple[Any, np.ndarray]:
-    """On the GPU, and the same numbers on the host."""
+    """Return a cotangent on the GPU, and the same numbers on the host."""
     u = _random(rng, y)
     if kind == "transposed":
         return bg.transpose(bg.asarray(np.transpose(u).copy())), u

@@ -28,7 +28,7 @@ from inside.gradients.test_special import polygamma
 
 ELEMENTWISE: Table = {}
 
-#: Of one array: NumPy's name, a range, the corners and poles in it, and whether of complex numbers.
+#: Functions of one array: NumPy's name, a range, its kinks and poles, and whether complex.
 ONE: dict[str, tuple[str, float, float, tuple[float, ...], bool]] = {
     "abs": ("abs", -2, 2, (0,), True), "acos": ("arccos", -0.95, 0.95, (), True),
     "acosh": ("arccosh", 1.1, 4, (), True), "asin": ("arcsin", -0.95, 0.95, (), True),
@@ -48,7 +48,7 @@ ONE: dict[str, tuple[str, float, float, tuple[float, ...], bool]] = {
 SPECIAL: dict[str, tuple[Callable[[np.ndarray], np.ndarray], float, float]] = {
     f"special.{name}": one for name, one in OF_ONE.items()
 }
-#: From poles 0.2 away: 0.05 would leave float16 few digits.
+#: The distance from poles: 0.05 would leave float16 few digits.
 _MARGIN = 0.2
 
 
@@ -92,7 +92,7 @@ def _(draw: Draw, name: str) -> Call:
 
 @entry(ELEMENTWISE, "imag", "sign")
 def _(draw: Draw, name: str) -> Call:
-    def theirs(v: np.ndarray) -> np.ndarray:  # NumPy 1 has the sign of the real part
+    def theirs(v: np.ndarray) -> np.ndarray:  # NumPy 1 uses the sign of the real part
         return v.imag if name == "imag" else v / np.abs(v)
 
     x = quadrants(draw, shapes(draw))
@@ -128,7 +128,7 @@ def _odd(draw: Draw, shape: Shape, dtype: str) -> np.ndarray:
 
 
 def _dividend(draw: Draw, shape: Shape, dtype: str) -> np.ndarray:
-    """Between multiples of all divisors, 0.175 at least from them."""
+    """Draw numbers between multiples of all divisors, at least 0.175 from each."""
     near = between(draw, shape, -0.2, 0.2)
     return np.asarray((np.rint(between(draw, shape, -5, 5)) + 0.5) * 0.75 + near, dtype)
 
@@ -138,8 +138,9 @@ def _divisor(draw: Draw, shape: Shape, dtype: str) -> np.ndarray:
     return np.asarray(0.75 * 2 ** np.abs(np.rint(between(draw, shape, -2, 2))) * signs, dtype)
 
 
-#: Of two arrays: NumPy's name, the numbers of both, and whether of complex numbers. None equal for
-#: maximum and minimum; dividends between multiples; x1 on no cut of atan2.
+#: Functions of two arrays: NumPy's name, makers of both operands, and whether complex. maximum and
+#: minimum get no equal numbers, dividends are between multiples, and x1 is on no branch cut of
+#: atan2.
 TWO: dict[str, tuple[str, Maker, Maker, bool]] = {
     "add": ("add", _any, _any, True), "subtract": ("subtract", _any, _any, True),
     "multiply": ("multiply", _any, _any, True), "divide": ("divide", _any, _away_from_0, True),
@@ -195,7 +196,7 @@ def _(draw: Draw, name: str) -> Call:
 
 @entry(ELEMENTWISE, "clip")
 def _(draw: Draw, name: str) -> Call:
-    """Elements and bounds of three grids, which may have bounds the wrong way round."""
+    """Elements and bounds have different grids, so that bounds may be in the wrong order."""
     shape, low, high = broadcast_shapes(draw, 3)
     dtype = draw(st.sampled_from(REAL))
     operands = [

@@ -24,7 +24,7 @@ def _shape(draw: Draw, extents: tuple[int, ...] = (3, 2, 4, 1, 5, 0)) -> Shape:
 def _picture(
     draw: Draw, shape: Shape, points: tuple[float, ...] = (), margin: float = 0.02
 ) -> Operand:
-    """Numbers within 0 and 1, and not near points where a result is cut off."""
+    """Draw numbers within 0 and 1, away from points where a result is clipped."""
     kind = draw(st.sampled_from(REAL))
     return seen(draw, away(draw, shape, 0.05, 0.95, points, margin, kind))
 
@@ -49,12 +49,12 @@ def _(draw: Draw, name: str) -> Call:
 
 @entry(IMAGES, "image.sharpen")
 def _(draw: Draw, name: str) -> Call:
-    """Of 0.1 and 0.9: results are 0.1 or 0.9, or 0.7 outside, but for what 0.005 make of it."""
+    """Elements near 0.1 and 0.9, so that results are near 0.1 or 0.9, or 0.7 at the border."""
     shape, rng = _shape(draw), chance(draw)
     target = rng.choice([0.1, 0.9], shape) + rng.uniform(-0.005, 0.005, shape)
     x = seen(draw, target.astype(draw(st.sampled_from(REAL))))
 
-    def theirs(v: np.ndarray) -> np.ndarray:  # NumPy repeats no border of nothing
+    def theirs(v: np.ndarray) -> np.ndarray:  # NumPy cannot repeat an empty border
         return reference.with_alpha_of(v, reference.sharpened(v)) if v.size else v
 
     return Call([x], lambda bg, v: bg.image.sharpen(v), theirs)
@@ -70,8 +70,10 @@ def _(draw: Draw, name: str) -> Call:
 
 
 def _resized(x: np.ndarray, size: tuple[int, int], method: str, antialias: bool) -> np.ndarray:
-    """By the places and weights of each axis, which are what resizing is: whether they are right is
-    tested beside Pillow and PyTorch, and here what is made of them."""
+    """Resize with the indices and weights that the package computes for each axis.
+
+    Tests against Pillow and PyTorch check the indices and weights; this one checks their use.
+    """
     from browsergpu.functions.images.interpolation import nearest, taps
 
     for axis, count in enumerate(size):

@@ -33,8 +33,10 @@ _PAIRS = (("f4", "f4"), ("c8", "c8"), ("f2", "f2"), ("f4", "c8"), ("f2", "f4"))
 
 
 def spaced(draw: Draw, lead: Shape, rows: int, columns: int, kind: str) -> np.ndarray:
-    """Matrices with 1, 2.3, 3.6 ... on the diagonal and small numbers beside it: singular values
-    and eigenvalues are apart by 0.3 at least, and from 0."""
+    """Draw matrices whose singular values and eigenvalues differ by 0.3 at least, also from 0.
+
+    They have 1, 2.3, 3.6 ... on the diagonal, and small numbers elsewhere.
+    """
     rng = chance(draw)
     found = rng.uniform(-0.15, 0.15, (*lead, rows, columns)) + 0j
     if kind == "c8":
@@ -45,7 +47,7 @@ def spaced(draw: Draw, lead: Shape, rows: int, columns: int, kind: str) -> np.nd
 
 
 def _square(draw: Draw, kinds: tuple[str, ...] = (*_KINDS, "f2")) -> Any:
-    """A view of square matrices."""
+    """Draw a view of square matrices."""
     n, lead = draw(st.sampled_from((2, 3, 1, 4))), draw(st.sampled_from(_LEADS))
     kind = draw(st.sampled_from(kinds))
     target = spaced(draw, lead, n, n, kind)[..., draw(st.permutations(range(n))), :]
@@ -63,7 +65,7 @@ def _oblong(draw: Draw, kinds: tuple[str, ...] = (*_KINDS, "f2")) -> Any:
 
 @entry(MATRICES, "matmul")
 def _(draw: Draw, name: str) -> Call:
-    """Of vectors, matrices and stacks of these, which are broadcast; of axes without indices."""
+    """Vectors, matrices and broadcast stacks of matrices; axes may be empty."""
     rows, inner, columns = (draw(st.sampled_from((2, 3, 1, 4, 0))) for _ in range(3))
     left, right = broadcast_shapes(draw, 2, most=2)
     form = draw(st.sampled_from(("matrices", "row", "column", "vectors")))
@@ -95,7 +97,7 @@ def _(draw: Draw, name: str) -> Call:
     axis = draw(st.integers(0, rank))
 
     def turned(x: Any, module: Any) -> Any:
-        """Of as many axes as the other, the vectors along the axis."""
+        """Return the operand with as many axes as the other, and its vectors along the axis."""
         return module.moveaxis(x[(None,) * (rank + 1 - x.ndim)], -1, axis)
 
     return Call(
@@ -202,7 +204,7 @@ def _(draw: Draw, name: str) -> Call:
 
 
 def _turned(module: Any, x: Any) -> Any:
-    """The adjoint: NumPy 1 has no matrix_transpose."""
+    """Return the adjoint; NumPy 1 has no matrix_transpose."""
     return adjoint(x) if module is np else module.conj(module.matrix_transpose(x))
 
 
@@ -211,12 +213,12 @@ def _hermitian(module: Any, x: Any) -> Any:
 
 
 def _sizes(module: Any, x: Any) -> Any:
-    """Squares of absolute values, which have no corner at 0."""
+    """Return squares of absolute values, which have no kink at 0."""
     return module.real(x * module.conj(x))
 
 
 def _cubes(module: Any, x: Any) -> list[Any]:
-    """Sums of powers of eigenvalues, which may come in any order."""
+    """Return sums of powers of eigenvalues, which do not depend on their order."""
     return [module.sum(x**n, axis=-1) for n in (1, 2, 3)]
 
 
@@ -245,8 +247,10 @@ def _(draw: Draw, name: str) -> Call:
 
 @entry(MATRICES, "linalg.svd")
 def _(draw: Draw, name: str) -> Call:
-    """U Vh, which has one sign, the values, and the sizes of vectors; U and Vh whole where the
-    matrix determines them."""
+    """Compare U Vh, whose sign is unique, the values, and the magnitudes of vectors.
+
+    U and Vh are compared entirely where the matrix determines them.
+    """
     x = _oblong(draw)
     rows, columns = x.seen(np, x.base).shape[-2:]
     whole = rows == columns and draw(st.booleans())
@@ -281,7 +285,7 @@ def _(draw: Draw, name: str) -> Call:
 
 
 def _spread(draw: Draw, kinds: tuple[str, ...] = (*_KINDS, "f2")) -> Any:
-    """Square matrices whose eigenvalues are apart."""
+    """Draw square matrices with different eigenvalues."""
     n, lead = draw(st.sampled_from((2, 3, 1, 4))), draw(st.sampled_from(_LEADS))
     return seen(draw, spaced(draw, lead, n, n, draw(st.sampled_from(kinds))), repeats=False)
 
@@ -304,7 +308,7 @@ def _(draw: Draw, name: str) -> Call:
 
 @entry(MATRICES, "linalg.eig")
 def _(draw: Draw, name: str) -> Call:
-    """Sizes of vectors times their values, added up: in whatever order they come."""
+    """Sum the magnitudes of vectors times their values, so that the order does not matter."""
 
     def parts(module: Any, v: Any) -> list[Any]:
         values, vectors = module.linalg.eig(v)
@@ -319,7 +323,7 @@ def _(draw: Draw, name: str) -> Call:
 
 @entry(MATRICES, "linalg.vector_norm")
 def _(draw: Draw, name: str) -> Call:
-    """Of elements whose sizes are different, and not 0."""
+    """Elements with different magnitudes other than 0."""
     shape = shapes(draw, extents=(2, 3, 1, 4))
     axis, keepdims = axes_of(draw, len(shape)), draw(st.booleans())
     order = draw(st.sampled_from((2, 1, 3, 0.5, -1, np.inf, -np.inf, 0, 4)))
@@ -338,7 +342,7 @@ def _(draw: Draw, name: str) -> Call:
 
 @entry(MATRICES, "linalg.matrix_norm")
 def _(draw: Draw, name: str) -> Call:
-    """Of matrices whose sums of rows and columns are different."""
+    """Matrices with different sums of rows and columns."""
     x = _oblong(draw, _KINDS)
     order = draw(st.sampled_from(("fro", "nuc", 1, -1, 2, -2, np.inf, -np.inf)))
     keepdims = draw(st.booleans())
@@ -388,7 +392,7 @@ def _(draw: Draw, name: str) -> Call:
 @entry(MATRICES, "fft.fftshift", "fft.ifftshift")
 def _(draw: Draw, name: str) -> Call:
     function: str = name.partition(".")[2]
-    shape = shapes(draw, least=1)  # NumPy shifts no array without axes
+    shape = shapes(draw, least=1)  # NumPy cannot shift an array without axes
     axes = axes_of(draw, len(shape))
     theirs: Callable[..., Any] = getattr(np.fft, function)
     x = seen(draw, numbers(draw, shape, draw(st.sampled_from(NUMBERS))))

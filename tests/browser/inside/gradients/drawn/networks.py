@@ -36,7 +36,7 @@ _BOTH = st.sampled_from((("f4", "f4"), ("f2", "f2"), ("f2", "f4"), ("f4", "f2"))
 
 
 def _real(draw: Draw, shape: Shape, kind: str | None = None) -> Operand:
-    """A view of any real numbers."""
+    """Draw a view of any real numbers."""
     return seen(draw, numbers(draw, shape, kind or draw(st.sampled_from(REAL))))
 
 
@@ -69,7 +69,7 @@ def _approximate_gelu(x: np.ndarray) -> np.ndarray:
 
 @entry(NETWORKS, "nn.softplus")
 def _(draw: Draw, name: str) -> Call:
-    """It jumps a little where it becomes x: elements are not near there."""
+    """Softplus jumps slightly at the threshold, so elements keep away from it."""
     beta, threshold = draw(st.sampled_from(((1.0, 20.0), (2.0, 3.0), (0.5, 1.0))))
     kind = draw(st.sampled_from(REAL))
     x = seen(draw, away(draw, shapes(draw), *_RANGE, (threshold / beta,), dtype=kind))
@@ -117,7 +117,7 @@ _KNOWN = gather()
 
 @entry(NETWORKS, *(f"nn.{name}" for name in _KNOWN))
 def _(draw: Draw, name: str) -> Call:
-    """Of the arrays of the tests of values, seen in other ways and in half precision."""
+    """Use the arrays of the value tests, in other views and in half precision."""
     one = draw(st.sampled_from(_KNOWN[name.partition(".")[2]]))
     kind = draw(st.sampled_from(REAL))
     own = [seen(draw, x.astype(kind), repeats=False) for x in one.arrays]
@@ -133,7 +133,7 @@ def _(draw: Draw, name: str) -> Call:
     "nn.feature_alpha_dropout",
 )
 def _(draw: Draw, name: str) -> Call:
-    """The result for zeros, and the difference that ones make, tell the mask."""
+    """Results for zeros, and the differences that ones make, show the mask."""
     function, seed = name.partition(".")[2], draw(st.integers(0, 99))
     p = draw(st.sampled_from((0.5, 0.25, 0.0, 1.0)))
     shape = (2, 3, *((2,) if function in ("dropout1d", "dropout2d") else (2, 1, 2)))
@@ -151,7 +151,7 @@ def _(draw: Draw, name: str) -> Call:
 
 @entry(NETWORKS, "nn.gumbel_softmax")
 def _(draw: Draw, name: str) -> Call:
-    """The logarithms of a result for zeros are the noise, up to a number."""
+    """Up to a constant, the logarithm of the result for zeros is the noise."""
     seed, tau = draw(st.integers(0, 99)), draw(st.sampled_from((1.0, 0.5, 3.0)))
     x = _real(draw, shape := (2, 3), "f4")
 
@@ -196,7 +196,7 @@ def _(draw: Draw, name: str) -> Call:
 
 
 def _each(draw: Draw, rank: int, values: Sequence[int]) -> tuple[Any, tuple[int, ...]]:
-    """One number for each axis, as it is given, and as it is."""
+    """Draw a number for each axis. Return it as passed, possibly an int, and as a tuple."""
     if draw(st.booleans()):
         return (found := tuple(draw(st.sampled_from(values)) for _ in range(rank))), found
     one = draw(st.sampled_from(values))
@@ -204,7 +204,7 @@ def _each(draw: Draw, rank: int, values: Sequence[int]) -> tuple[Any, tuple[int,
 
 
 def _channels(draw: Draw) -> tuple[int, int, int]:
-    """Groups, and the channels of each on both sides."""
+    """Draw the number of groups, and each group's channels on both sides."""
     groups = draw(st.sampled_from((1, 2)))
     return groups, draw(st.integers(1, 2)), draw(st.integers(1, 2))
 
@@ -283,7 +283,7 @@ _MODES = {"constant": "constant", "reflect": "reflect", "replicate": "edge", "ci
 
 @entry(NETWORKS, "nn.pad")
 def _(draw: Draw, name: str) -> Call:
-    """Of complex numbers, too; in mode "constant" also with fewer elements."""
+    """Also complex numbers; in mode "constant" also negative padding."""
     shape = shapes(draw, least=1, most=3, extents=(3, 4, 2))
     mode = draw(st.sampled_from(list(_MODES)))
     axes = draw(st.integers(1, len(shape)))
@@ -304,7 +304,7 @@ def _(draw: Draw, name: str) -> Call:
 
 
 def _windows(draw: Draw, rank: int) -> tuple[Shape, tuple[Any, ...], bool, Shape]:
-    """Extents, the settings of each axis, ceil_mode, and what is in front of the extents."""
+    """Draw extents, the settings of each axis, ceil_mode, and the leading extents."""
     kernel = tuple(draw(st.integers(1, 3)) for _ in range(rank))
     stride = kernel if draw(st.booleans()) else tuple(draw(st.integers(1, 3)) for _ in range(rank))
     padding = tuple(draw(st.integers(0, k // 2)) for k in kernel)
@@ -357,12 +357,12 @@ def _(draw: Draw, name: str) -> Call:
 
 # -- normalisation ---------------------------------------------------------------------------------
 
-#: What keeps variances of equal elements, and of one, from 0.
+#: Keeps the variances of equal elements, and of one element, above 0.
 _EPS = 0.1
 
 
 def _beside(draw: Draw, shape: Shape, kind: str) -> list[Operand]:
-    """Factors and shifts, both or none."""
+    """Draw factors and shifts, both or neither."""
     if not draw(st.booleans()):
         return []
     return [_real(draw, shape, kind) for _ in range(2)]
@@ -443,7 +443,7 @@ def _(draw: Draw, name: str) -> Call:
 
 @entry(NETWORKS, "nn.scaled_dot_product_attention")
 def _(draw: Draw, name: str) -> Call:
-    """Each query sees the first key at least."""
+    """Each query sees at least the first key."""
     queries, keys, width, columns = (draw(st.integers(1, 4)) for _ in range(4))
     lead, other = draw(st.sampled_from((
         ((), ()), ((2,), (2,)), ((2, 1), (3,)), ((1, 2), (1, 1)), ((0,), (0,)),
@@ -486,7 +486,7 @@ _REDUCTIONS = st.sampled_from(tuple(REDUCTIONS))
 
 @entry(NETWORKS, "nn.mse_loss", "nn.l1_loss", "nn.huber_loss", "nn.smooth_l1_loss")
 def _(draw: Draw, name: str) -> Call:
-    """Differences are not near 0, nor near the bend."""
+    """Differences are neither near 0 nor near the kink."""
     function, reduction = name.partition(".")[2], draw(_REDUCTIONS)
     shape, (kind, other) = shapes(draw, extents=(2, 3, 1, 4)), draw(_BOTH)
     bend = draw(st.sampled_from((0.7, 1.0, 2.0)))
@@ -540,7 +540,7 @@ def _(draw: Draw, name: str) -> Call:
 
 @entry(NETWORKS, "nn.nll_loss", "nn.cross_entropy")
 def _(draw: Draw, name: str) -> Call:
-    """Of classes, some of which do not count, and cross entropy also of probabilities."""
+    """Some targets are ignored; cross entropy also takes probabilities."""
     classes, reduction = draw(st.integers(1, 4)), draw(_REDUCTIONS)
     rest = shapes(draw, most=3, extents=(2, 3, 1))
     shape = (*rest[:1], classes, *rest[1:])
@@ -549,7 +549,7 @@ def _(draw: Draw, name: str) -> Call:
     own = [_real(draw, shape, kind)]
     of_classes = not of_logits or draw(st.booleans())
     goals = chance(draw).integers(-1, classes, rest).astype(np.int32)
-    goals[(0,) * len(rest)] = 0  # one counts
+    goals[(0,) * len(rest)] = 0  # at least one is not ignored
     if not of_classes:
         own.append(seen(draw, between(draw, shape, 0, 1, kind)))
     is_weighted = draw(st.booleans())

@@ -1,8 +1,9 @@
-"""Shapes, numbers and views of arrays, as hypothesis draws them.
+"""Shapes, numbers and views of arrays, drawn by hypothesis.
 
-Elements come from a seed that is drawn, which is quick; shapes, views and settings are drawn one by
-one, so that a failure comes down to the simplest of them. Each maker of numbers says how far it
-stays from corners and poles: differences need 1e-4 at most (``directions``)."""
+Elements come from a drawn seed, which is fast. Shapes, views and settings are drawn one by one, so
+that hypothesis shrinks a failure to the simplest of them. Each maker of numbers states its distance
+from kinks and poles; differences need at most 1e-4 (``directions``).
+"""
 
 from __future__ import annotations
 
@@ -18,21 +19,24 @@ Shape = tuple[int, ...]
 
 REAL = ("f4", "f2")
 NUMBERS = ("f4", "c8", "f2")
-#: Of floats and of complex numbers, the simplest first.
+#: Simplest first.
 _RANKS = (2, 1, 3, 0, 4)
 _EXTENTS = (2, 3, 1, 4, 0, 5)
 _STEPS = (1, -1, 2, -2)
 
 
 class Operand(NamedTuple):
-    """An array, and the view of it that a function is called with: names of NumPy's and our
-    functions, each with its second argument; "part" stands for ``x[key]``."""
+    """An array, and the view of it that a function gets.
+
+    The view is a list of pairs: a function's name, equal in NumPy and browsergpu, and its second
+    argument. "part" stands for ``x[key]``.
+    """
 
     base: np.ndarray
     view: tuple[tuple[str, Any], ...] = ()
 
     def seen(self, module: Any, base: Any) -> Any:
-        """The view of an array in the place of the base."""
+        """Return the same view of another base."""
         for name, how in self.view:
             base = base[how] if name == "part" else getattr(module, name)(base, how)
         return base
@@ -42,7 +46,7 @@ class Operand(NamedTuple):
 
 
 def shapes(draw: Draw, least: int = 0, most: int = 4, extents: Sequence[int] = _EXTENTS) -> Shape:
-    """Of so many axes, at most 120 elements."""
+    """Draw a shape with ``least`` to ``most`` axes and at most 120 elements."""
     rank = draw(st.sampled_from([n for n in _RANKS if least <= n <= most]))
     found: list[int] = []
     for _ in range(rank):
@@ -52,7 +56,7 @@ def shapes(draw: Draw, least: int = 0, most: int = 4, extents: Sequence[int] = _
 
 
 def broadcast_shapes(draw: Draw, count: int, most: int = 4) -> list[Shape]:
-    """Some that broadcast to one: axes of one index, and fewer axes, in all but one of them."""
+    """Draw shapes that broadcast to one shape: all but one have axes of extent 1 or fewer axes."""
     whole = shapes(draw, most=most)
     found = []
     for _ in range(count):
@@ -63,12 +67,12 @@ def broadcast_shapes(draw: Draw, count: int, most: int = 4) -> list[Shape]:
 
 
 def axis_of(draw: Draw, rank: int) -> int:
-    """One of them, counted from either end."""
+    """Draw an axis, counted from either end."""
     return draw(st.integers(-rank, rank - 1))  # type: ignore[no-any-return]
 
 
 def axes_of(draw: Draw, rank: int) -> Any:
-    """None, one, or some different ones."""
+    """Draw None, an axis, or several different axes."""
     if rank == 0:
         return None
     kind = draw(st.sampled_from(("one", "all", "some")))
@@ -81,7 +85,7 @@ def axes_of(draw: Draw, rank: int) -> Any:
 
 
 def lengths(x: Shape, axes: Any) -> int:
-    """How many elements of each result are along axes."""
+    """Return the number of elements along axes."""
     chosen = range(len(x)) if axes is None else axes if isinstance(axes, tuple) else (axes,)
     return prod(x[n] for n in chosen)
 
@@ -90,12 +94,12 @@ def lengths(x: Shape, axes: Any) -> int:
 
 
 def chance(draw: Draw) -> np.random.Generator:
-    """Numbers by a seed that is drawn."""
+    """Return a generator with a drawn seed."""
     return np.random.default_rng(draw(st.integers(0, 2**16)))
 
 
 def between(draw: Draw, shape: Shape, low: float, high: float, dtype: str = "f4") -> np.ndarray:
-    """Any real numbers of a range."""
+    """Draw real numbers from a range."""
     return np.asarray(chance(draw).uniform(low, high, shape), dtype)
 
 
@@ -103,8 +107,10 @@ def away(
     draw: Draw, shape: Shape, low: float, high: float, points: Sequence[float],
     margin: float = 0.05, dtype: str = "f4",
 ) -> np.ndarray:  # fmt: skip
-    """Of a range, none nearer than the margin to points; a range of three margins about each must
-    have no other."""
+    """Draw numbers from a range, at least ``margin`` from each of the points.
+
+    The points must be at least three margins apart.
+    """
     rng = chance(draw)
     found = rng.uniform(low, high, shape)
     for point in points:
@@ -115,14 +121,14 @@ def away(
 
 
 def quadrants(draw: Draw, shape: Shape, low: float = 0.2, high: float = 1.5) -> np.ndarray:
-    """Complex numbers that far at least from both axes, on which all cuts and poles are."""
+    """Draw complex numbers at least ``low`` from both axes, which contain all cuts and poles."""
     rng = chance(draw)
     parts = [rng.uniform(low, high, shape) * rng.choice([-1, 1], shape) for _ in range(2)]
     return np.asarray(parts[0] + 1j * parts[1], "c8")
 
 
 def numbers(draw: Draw, shape: Shape, dtype: str = "f4", size: float = 2.0) -> np.ndarray:
-    """Any, where a function has neither corners nor poles."""
+    """Draw any numbers, for functions without kinks and poles."""
     if dtype != "c8":
         return between(draw, shape, -size, size, dtype)
     rng = chance(draw)
@@ -131,12 +137,15 @@ def numbers(draw: Draw, shape: Shape, dtype: str = "f4", size: float = 2.0) -> n
 
 
 def on_grid(draw: Draw, shape: Shape, offset: float, dtype: str = "f4") -> np.ndarray:
-    """k / 4 + offset from -2 to 2: of another offset none is equal, by that distance."""
+    """Draw k / 4 + offset from -2 to 2.
+
+    Numbers with different offsets differ at least by the difference of the offsets.
+    """
     return np.asarray(chance(draw).integers(-8, 8, shape) / 4 + offset, dtype)
 
 
 def different(draw: Draw, shape: Shape, dtype: str = "f4") -> np.ndarray:
-    """No two of one absolute value, which are from 1/8 on, 1/16 apart; of either sign."""
+    """Draw numbers of either sign; absolute values are at least 1/8, and 1/16 apart."""
     rng, count = chance(draw), prod(shape)
     found = (rng.permutation(count) + 2) / 16 * rng.choice([-1, 1], count)
     if dtype == "c8":
@@ -148,8 +157,10 @@ def different(draw: Draw, shape: Shape, dtype: str = "f4") -> np.ndarray:
 
 
 def seen(draw: Draw, target: np.ndarray, *, repeats: bool = True) -> Operand:
-    """An array of which a view has the elements of the target; ``repeats``: it may be a part of
-    them, broadcast, so that some are the same."""
+    """Draw an array and a view of it whose elements are those of ``target``.
+
+    With ``repeats``, the view may broadcast a part of the elements, so that some are equal.
+    """
     kinds = ["plain", "transposed", "stepped", "reshaped", *(["broadcast"] if repeats else [])]
     kind = draw(st.sampled_from(kinds)) if target.ndim else "plain"
     return {

@@ -1,7 +1,7 @@
 """The number of generated calls, and the other values that hypothesis generates.
 
-Two calls of each function, with other values in each run except in CI.
-BROWSERGPU_FUZZ_GRADIENTS=200 before the test command runs more.
+Two calls of each function, with different values in each run except in CI. Set
+BROWSERGPU_FUZZ_GRADIENTS=200 to run more.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ CALLS = int(os.environ.get("BROWSERGPU_FUZZ_GRADIENTS", "2"))
 
 
 def holds(bg: Any, calls: st.SearchStrategy[Call]) -> None:
-    """Compares the gradients of calls that are drawn."""
+    """Compare the gradients of drawn calls."""
 
     @settings(max_examples=CALLS)
     @given(calls, st.integers(0, 2**16), st.sampled_from(COTANGENTS))

@@ -13,7 +13,7 @@ Table = dict[str, st.SearchStrategy[Call]]
 
 
 def entry(table: Table, *names: str) -> Callable[[Callable[..., Call]], None]:
-    """Says how calls of functions are drawn: by ``make(draw, name)``."""
+    """Register ``make(draw, name)``, which draws calls of the named functions."""
 
     def decorate(make: Callable[..., Call]) -> None:
         drawn: Any = st.composite(make)

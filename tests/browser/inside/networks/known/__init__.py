@@ -1,4 +1,4 @@
-"""Calls of functions of networks, beside what they compute in float64 NumPy, by function.
+"""Calls of network functions and their results in float64 NumPy, by function.
 
 The tests of values, of gradients and of drawn gradients use all of them.
 """
@@ -12,8 +12,10 @@ import numpy as np
 
 
 class Known(NamedTuple):
-    """``ours(bg, *arrays)`` is ``theirs(*arrays)``, and has a gradient for each array. No element
-    is within 0.05 of a bend."""
+    """A call ``ours(bg, *arrays)`` that equals ``theirs(*arrays)``.
+
+    It has a gradient for each array. No element is within 0.05 of a kink.
+    """
 
     arrays: tuple[np.ndarray, ...]
     ours: Callable[..., Any]
@@ -28,7 +30,7 @@ def random(*shape: int, seed: int = 0, low: float = -2.0, high: float = 2.0) -> 
 
 
 def settings(name: str, x: np.ndarray, *pairs: tuple[dict[str, Any], Any]) -> list[Known]:
-    """Calls of a function of one array, with options."""
+    """Return calls of a function of one array, with options."""
     return [
         Known((x,), lambda bg, v, more=more: getattr(bg.nn, name)(v, **more), theirs)
         for more, theirs in pairs

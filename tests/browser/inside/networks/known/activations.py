@@ -6,7 +6,7 @@ import numpy as np
 
 from inside.networks.known import Known, Table, random, settings
 
-#: On both sides of all bends, and on none of them.
+#: On both sides of every kink, and on no kink.
 X = np.float32([[-7, -3.4, -2.2, -0.75, -0.2], [0.3, 0.9, 2.6, 3.7, 6.5]])
 
 _ALPHA, _SCALE = 1.6732632423543772, 1.0507009873554805

@@ -1,4 +1,4 @@
-"""Rows of tables, and what is made of several."""
+"""Rows of tables, and their combinations."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ WEIGHT = np.float32([0.5, 2, 1, 0.25])
 
 
 def _each(name: str, arrays: Any, theirs: Any, *given: Any, **more: Any) -> list[Known]:
-    """A call for each reduction, with constants after the arrays."""
+    """Return a call for each reduction, with constants after the arrays."""
 
     def ours(bg: Any, arrays: Any, reduction: str) -> Any:
         own = [bg.asarray(x) if isinstance(x, np.ndarray) else x for x in given]
@@ -77,7 +77,7 @@ def _log_sigmoid(x: np.ndarray) -> np.ndarray:
 
 
 def paths(logs: np.ndarray, labels: Any, blank: int) -> np.ndarray:
-    """The CTC loss of [T, C] by its definition: the sum over all alignments of the steps."""
+    """Return the CTC loss of [T, C] by definition: the sum over all alignments of the steps."""
     total = -np.inf
     for path in product(range(logs.shape[1]), repeat=logs.shape[0]):
         merged = [c for n, c in enumerate(path) if n == 0 or c != path[n - 1]]

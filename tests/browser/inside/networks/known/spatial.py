@@ -11,7 +11,7 @@ import numpy as np
 from inside.networks.known import Known, Table, random, settings
 
 PICTURE = random(2, 3, 4, 5)
-#: No two elements are equal, nor differ by less than 1/16.
+#: All elements differ by at least 1/16.
 DIFFERENT = (np.random.default_rng(3).permutation(120) / 16 - 3).reshape(2, 3, 4, 5).astype("f4")
 
 
@@ -32,7 +32,7 @@ def _unshuffled(x: np.ndarray, r: int) -> np.ndarray:
 
 
 def _places(size: Any, kernel: Any, dilation: Any, padding: Any, stride: Any) -> Any:
-    """For each patch the positions of its elements, which may be outside."""
+    """Yield each patch's element positions, which may be outside the image."""
     along = []
     for n, k, d, p, s in zip(size, kernel, dilation, padding, stride, strict=True):
         count = (n + 2 * p - d * (k - 1) - 1) // s + 1
@@ -79,7 +79,7 @@ def _cubic(away: float) -> float:
 
 def resized(x: np.ndarray, sizes: Any, mode: str, corners: bool = False,
             factors: Any = None) -> np.ndarray:  # fmt: skip
-    """The definition, by a matrix for each axis."""
+    """Resize by definition, with a matrix for each axis."""
     for axis, size in enumerate(sizes, 2):
         extent = x.shape[axis]
         scale = extent / size if factors is None else 1 / factors[axis - 2]
@@ -207,7 +207,7 @@ def _sample(x: np.ndarray, grid: np.ndarray, mode: str, padding: str, corners: b
 
 
 def _nearest_sample(padding: str, corners: bool) -> Known:
-    """Points have no gradient."""
+    """Sampling points have no gradient in mode "nearest"."""
     grid = random(2, 2, 2, 2, seed=1)
     return Known(
         (PICTURE,),
