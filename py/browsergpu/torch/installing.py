@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
@@ -28,8 +29,14 @@ _SAME = {
 }  # fmt: skip
 
 
+#: The modules under ``torchvision``.
+_VISION = ("", "datasets", "models", "transforms", "transforms.functional", "utils")
+
+
 def install() -> None:
     """Put this package under the name ``torch``, for programs that import it.
+
+    ``browsergpu.torch.vision`` gets the name ``torchvision``, unless that is installed.
 
     Raises
     ------
@@ -51,10 +58,17 @@ def install() -> None:
         message = "PyTorch is installed here. Use import browsergpu.torch as torch."
         raise Unsupported("install", message)
     for name in _MODULES:
-        there = ".".join(filter(None, (_HERE, _SAME.get(name, name))))
-        sys.modules[".".join(filter(None, ("torch", name)))] = import_module(there)
+        _name(("torch", name), (_HERE, _SAME.get(name, name)))
+    if "torchvision" not in sys.modules and find_spec("torchvision") is None:
+        for name in _VISION:
+            _name(("torchvision", name), (_HERE, "vision", name))
     for name in ("cudnn", "cuda", "mps"):
         settings: Any = getattr(backends, name)
         sys.modules[f"torch.backends.{name}"] = settings
     for name in ABSENT:
         sys.modules[f"torch.{name}"] = module(name)
+
+
+def _name(theirs: Iterable[str], own: Iterable[str]) -> None:
+    """Put a module under a name. Both are given as parts, of which some are empty."""
+    sys.modules[".".join(filter(None, theirs))] = import_module(".".join(filter(None, own)))
