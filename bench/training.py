@@ -6,8 +6,9 @@ Two things, for networks that both libraries build from the same source, page/ne
 the modules have the same names: whether 200 steps of Adam from the same weights on the same batches
 have the same losses, and how long a step takes (the forward and the backward pass, the optimizer;
 batches are on the GPU). "replayed" is ours captured by bg.capture(), "jit" is called through
-bg.jit. Each is the median of its repeats, each until the GPU is done, after some that warm up.
-PyTorch runs eagerly, in float32 without TF32.
+bg.jit, and "torch.compile" is the same step through browsergpu.torch. Each is the median of its
+repeats, each until the GPU is done, after some that warm up. PyTorch runs eagerly, in float32
+without TF32.
 ``--small``: shapes for a software GPU. Needs what bench/native.py needs.
 """
 
@@ -97,6 +98,39 @@ class Torch:
             self.torch.cuda.synchronize()
 
 
+class Skin(Ours):
+    """``browsergpu.torch``, PyTorch's names for browsergpu."""
+
+    name = "browsergpu.torch"
+
+    def __init__(self) -> None:
+        import browsergpu.torch
+
+        super().__init__()
+        self.torch: Any = browsergpu.torch
+        self.nn = self.torch.nn
+        self.relu = self.nn.functional.relu
+        self.attention = self.nn.functional.scaled_dot_product_attention
+
+    def array(self, x: np.ndarray) -> Any:
+        return self.torch.as_tensor(super().array(x))
+
+    def adam(self, model: Any) -> Any:
+        return self.torch.optim.Adam(model.parameters(), lr=1e-3)
+
+    def cross_entropy(self, logits: Any, labels: Any) -> Any:
+        return self.nn.functional.cross_entropy(logits, labels)
+
+    def concat(self, arrays: Any, axis: int) -> Any:
+        return self.torch.cat(arrays, axis)
+
+    def autocast(self) -> Any:
+        return self.torch.autocast("cuda", self.torch.float16)
+
+    def scaler(self) -> Any:
+        return self.torch.amp.GradScaler()
+
+
 def losses(lib: Any, task: Task, weights: dict[str, np.ndarray], steps: int) -> np.ndarray:
     training = Training(lib, task, weights)
     batches = [tuple(map(lib.array, batch)) for batch in task.batches(10)]
@@ -127,7 +161,10 @@ def speed(lib: Any, task: Task, weights: dict[str, np.ndarray]) -> dict[str, flo
     training = Training(lib, task, weights)
     x, y = (lib.array(part) for part in task.batches(1)[0])
     found = {lib.name: seconds_of(lambda: training.step(x, y), lib.wait)}
-    if isinstance(lib, Ours):
+    if isinstance(lib, Skin):
+        compiled = lib.torch.compile(training.step)
+        found["torch.compile"] = seconds_of(lambda: compiled(x, y), lib.wait)
+    elif isinstance(lib, Ours):
         with bg.capture() as graph:
             loss = training.step(x, y)
 
@@ -174,7 +211,7 @@ def main() -> None:
     parser.add_argument("--only", default="")
     parser.add_argument("--small", action="store_true")
     options = parser.parse_args()
-    libs: list[Any] = [Ours()]
+    libs: list[Any] = [Ours(), Skin()]
     try:
         libs.append(Torch())
     except ImportError:
@@ -187,7 +224,8 @@ def main() -> None:
         weights = task.weights()
         line: dict[str, Any] = {"network": name, "seconds": {}}
         if name in AGREE:
-            runs = [losses(lib, task, weights, STEPS) for lib in libs]
+            compared = [lib for lib in libs if not isinstance(lib, Skin)]
+            runs = [losses(lib, task, weights, STEPS) for lib in compared]
             line["first, last"] = [[float(run[0]), float(run[-1])] for run in runs]
             if len(runs) == 2:
                 off = np.abs(runs[0] - runs[1]) / np.maximum(np.abs(runs[1]), 1e-3)
@@ -204,7 +242,7 @@ def main() -> None:
             continue
         for is_half in (False, True):
             line = {"forward": name, "dtype": "f16" if is_half else "f32", "seconds": {}}
-            for lib in libs:
+            for lib in libs[:1] + libs[2:]:
                 try:
                     table = FORWARD_SMALL if options.small else FORWARD
                     line["seconds"] |= forward(lib, name, is_half, table)

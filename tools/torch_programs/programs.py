@@ -76,7 +76,7 @@ def _sentences(folder: Path) -> None:
 def _characters(folder: Path) -> None:
     there = folder / "data" / "shakespeare_char"
     draw = np.random.RandomState(0)
-    text = " ".join(draw.choice(_WORDS, 4000))
+    text = "\n".join(" ".join(draw.choice(_WORDS, 10)) for _ in range(400))
     letters = sorted(set(text))
     numbers = {letter: at for at, letter in enumerate(letters)}
     codes = np.array([numbers[letter] for letter in text], np.uint16)
@@ -98,9 +98,11 @@ _GPT = (
 )
 _TEXT = "--data ./data/small --emsize 16 --nhid 16 --epochs 1 --batch_size 8 --bptt 10 "
 
+_DIGITS = "--epochs 1 --log-interval 1 --batch-size 16 --test-batch-size 64"
+
 PROGRAMS = (
-    Program("mnist", "examples", "mnist/main.py", "--epochs 1 --log-interval 1"),
-    Program("mnist_rnn", "examples", "mnist_rnn/main.py", "--epochs 1 --log-interval 1"),
+    Program("mnist", "examples", "mnist/main.py", _DIGITS),
+    Program("mnist_rnn", "examples", "mnist_rnn/main.py", _DIGITS),
     Program("vae", "examples", "vae/main.py", "--epochs 2 --log-interval 1"),
     Program(
         "dcgan", "examples", "dcgan/main.py",
@@ -140,6 +142,7 @@ PROGRAMS = (
         "minGPT", "minGPT", "projects/adder/adder.py",
         "--trainer.max_iters=30 --model.model_type=gpt-nano --trainer.batch_size=8 "
         "--trainer.num_workers=0",
+        seconds=400,
     ),
     Program("nanoGPT", "nanoGPT", "train.py", _GPT, prepare=_characters),
     Program(

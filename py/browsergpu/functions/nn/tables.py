@@ -99,17 +99,19 @@ def _linear(input: Array, weight: Array, bias: Array | None) -> Array:
     x, w = inputs.floats(op, "input", input), inputs.floats(op, "weight", weight)
     if w.ndim != 2:
         raise InvalidArgument(op, "weight", w, "have shape [O, I]")
-    if x.ndim == 0 or x.shape[-1] != w.shape[1]:
-        expected = f"have {w.shape[1]} elements on the last axis, as weight has"
+    shape, (columns, inner) = tuple(x.shape), w.shape
+    if not shape or shape[-1] != inner:
+        expected = f"have {inner} elements on the last axis, as weight has"
         raise InvalidArgument(op, "input", x, expected)
-    b = inputs.vector(op, "bias", bias, w.shape[0])
-    made = inputs.room(op, x, inputs.common(x, w, b), (*x.shape[:-1], w.shape[0]))
-    if not made.size:
+    b = inputs.vector(op, "bias", bias, columns)
+    whole = (*shape[:-1], columns)
+    made = inputs.room(op, x, inputs.common(x, w, b), whole)
+    if 0 in whole:
         return made
-    if not x.shape[-1]:
+    if not inner:
         zeros = creation.zeros_like(made)
         return zeros if b is None else zeros + b
-    rows = x.reshape((product(x.shape[:-1]), x.shape[-1]))
+    rows = x if len(shape) == 2 else manipulation.reshape(x, (product(shape[:-1]), inner))
     left, right = rows.node.in_memory(), w.node.in_memory()
     added = None if b is None else apply.packed(b).node
     ready = planned(op, memory_view(left), memory_view(right), flip_b=True)

@@ -110,7 +110,7 @@ for _name in ("dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout")
     globals()[_name] = _chance(_name)
 
 
-def _soft(name: str, sign: int = 1) -> Any:
+def _soft(name: str) -> Any:
     function = getattr(own, name)
 
     def call(input: Any, dim: Any = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
@@ -119,7 +119,7 @@ def _soft(name: str, sign: int = 1) -> Any:
             notice(name, f"{name}: dim is missing, and dim={dim} was chosen. Pass dim.")
         if name == "softmin":
             return function(input if dtype is None else input.to(dtype), dim)
-        return function(input, dim, dtype=dtype)
+        return function(input, dim) if dtype is None else function(input, dim, dtype=dtype)
 
     call.__name__, call.__doc__ = name, function.__doc__
     return returning_tensors(call)

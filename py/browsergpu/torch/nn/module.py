@@ -46,6 +46,9 @@ def adopt(module: Any) -> Any:
     return module
 
 
+_call = networks_module.Module.__call__
+
+
 class Module(networks_module.Module):
     """Base class of all layers and networks."""
 
@@ -55,7 +58,7 @@ class Module(networks_module.Module):
         super().__init__()
 
     def __call__(self, *args: Any, **options: Any) -> Any:
-        found = super().__call__(*args, **options)
+        found = _call(self, *args, **options)
         kind = type(found)
         return found if kind is Tensor or kind is TrackedTensor else as_tensors(found, args)
 

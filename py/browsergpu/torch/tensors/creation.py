@@ -19,6 +19,11 @@ from browsergpu.torch.tensors.tensor import Tensor
 
 def shape_of(op: str, size: tuple[Any, ...]) -> tuple[int, ...]:
     """Return a shape that is given as integers or as one sequence."""
+    for one in size:
+        if type(one) is not int:
+            break
+    else:
+        return size
     if len(size) == 1 and not isinstance(size[0], int | np.integer | Array):
         size = tuple(size[0])
     return tuple([int(one) for one in size])

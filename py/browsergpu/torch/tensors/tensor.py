@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from typing import Any
+from weakref import ref
 
 import numpy as np
 
@@ -19,6 +20,10 @@ from browsergpu.arrays.value import NODE, Value
 from browsergpu.arrays.views.aliases import alias
 from browsergpu.core.checks import product
 from browsergpu.core.errors import UnknownName
+
+_item = tuple.__getitem__
+#: An argument that is not given.
+_MISSING = object()
 
 
 class Size(tuple[int, ...]):
@@ -34,8 +39,8 @@ class Size(tuple[int, ...]):
         return f"torch.Size({list(self)})"
 
     def __getitem__(self, key: Any) -> Any:
-        found = tuple.__getitem__(self, key)
-        return Size(found) if isinstance(key, slice) else found
+        found = _item(self, key)
+        return Size(found) if type(found) is tuple else found
 
     def __add__(self, other: Any) -> Any:
         return Size(tuple.__add__(self, tuple(other)))
@@ -58,14 +63,18 @@ class Tensor(Array):
 
     __slots__ = ()
 
-    def __init__(self, *args: Any, **options: Any) -> None:
-        if len(args) == 2 and type(args[1]) is Tracer:  # the engine's call
-            self.node, self.tracer = node, tracer = args
+    def __init__(
+        self, node: Any = _MISSING, tracer: Any = _MISSING, *rest: Any, **options: Any
+    ) -> None:
+        if type(tracer) is Tracer:  # the engine's call, as Value.__init__, which takes longer
+            self.node = node
+            self.tracer = tracer
             if node.refs:
                 node.hold(self)
             else:
-                Value.__init__(self, node, tracer)
+                node.refs = (ref(self),)
         else:
+            args = tuple([one for one in (node, tracer, *rest) if one is not _MISSING])
             found = _of_values(args, options)
             Value.__init__(self, NODE.__get__(found), found.tracer)
 
