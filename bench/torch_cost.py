@@ -4,8 +4,8 @@
 
 Natively, in this process. Prints microseconds of this thread for each call: of the function,
 through ``browsergpu.torch``, and the difference. The two calls take turns, and each number is the
-median of its repeats. Lazy operations are recorded and dropped, so the GPU computes nothing for them. Needs
-what bench/native.py needs.
+median of its repeats. Lazy operations are recorded and dropped, so the GPU computes nothing for
+them. Needs what bench/native.py needs.
 """
 
 from __future__ import annotations

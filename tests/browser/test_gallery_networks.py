@@ -32,6 +32,13 @@ def test_letters(notebook: NotebookPage) -> None:
     assert re.search(r"9\d\d,\d{3} letters", text)  # from NumPy's documentation
 
 
+def test_nanogpt(notebook: NotebookPage) -> None:
+    """Of the file that the browser fetches, whose place a small GPT takes here."""
+    text = run(notebook, "nanogpt")
+    assert "import torch.nn as nn" in text
+    assert number(text, "then") < number(text, "in the end: loss") - 0.5
+
+
 def test_swirl(notebook: NotebookPage) -> None:
     text = run(notebook, "swirl")
     assert number(text, "from the spiral") < number(text, "noise") / 2

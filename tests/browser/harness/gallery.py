@@ -17,6 +17,9 @@ from harness.problems import assert_none
 GALLERY = Path(__file__).resolve().parents[3] / "examples" / "gallery"
 LISTED = json.loads((GALLERY / "index.json").read_text(encoding="utf-8"))
 
+#: A file in place of nanoGPT's, with the same calls of PyTorch.
+MODEL = (Path(__file__).parent / "gpt_model.py").read_text(encoding="utf-8")
+
 #: Small sizes, as replacements of the notebooks' first cells.
 SMALL = {
     "darkroom": "height, width = 54, 80\nframes = 3",
@@ -27,6 +30,8 @@ SMALL = {
     "transformer": "layers, width, heads, length, words = 2, 32, 4, 24, 64",
     "digits": "epochs = 4\nbatch = 32\nchannels = 8",
     "letters": "layers, width, heads, length = 2, 32, 2, 32\nbatch, steps = 8, 30",
+    "nanogpt": "layers, width, heads, length = 2, 32, 2, 32\nbatch, steps = 8, 40\n"
+    f"from pathlib import Path\nPath('model.py').write_text({MODEL!r})",
     "swirl": "points, side = 2000, 64\nwidth, batch, steps, times = 48, 256, 150, 8",
     "membrane": "points, width, steps = 128, 16, 120\nside = 48",
     "retrained": "channels, epochs, rounds = 8, 3, 60",
