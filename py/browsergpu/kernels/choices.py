@@ -165,7 +165,7 @@ class Choices(Shown):
     # -- autotuning during normal calls: device/by_use.py ------------------------------------------
 
     def is_open(self, op: str, size_class: str) -> bool:
-        """Whether autotuning should measure a size class.
+        """Return whether autotuning should measure a size class.
 
         A class that was measured is closed. On a software renderer, so is a class with a tuned
         default for this kind of device, since compiling other variants takes seconds.

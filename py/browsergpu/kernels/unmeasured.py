@@ -30,7 +30,7 @@ _EXTENTS = ("rows", "columns", "filters", "pixels", "head_dim")
 
 
 def is_measured(info: Mapping[str, str]) -> bool:
-    """Whether the tuned defaults were measured on such a device: an NVIDIA H200 or SwiftShader.
+    """Return whether the device is one of the measured kinds: NVIDIA H200 or SwiftShader.
 
     Chrome reports only the vendor of the H200.
     """
@@ -41,7 +41,7 @@ def is_measured(info: Mapping[str, str]) -> bool:
 
 
 def kind_of(info: Mapping[str, str], limits: Mapping[str, int], *, software: bool) -> Kind:
-    """Return the kind of a device, from its names if they tell, else from its limits."""
+    """Return the kind of a device, from its names if possible, else from its limits."""
     vendor, architecture = info["vendor"], info["architecture"]
     if software:
         return "software"
@@ -79,7 +79,7 @@ class Caution:
     least_threads: int = 1
 
     def is_safe(self, variant: Variant) -> bool:
-        """Whether a variant may be used without a measurement."""
+        """Return whether a variant may be used without a measurement."""
         return (
             sums_of(variant) <= self.safe_sums
             and variant.workgroup_bytes <= self.most_bytes
@@ -87,7 +87,7 @@ class Caution:
         )
 
     def is_possible(self, variant: Variant) -> bool:
-        """Whether autotuning may run a variant in normal calls."""
+        """Return whether autotuning may run a variant in normal calls."""
         return sums_of(variant) <= self.possible_sums
 
 

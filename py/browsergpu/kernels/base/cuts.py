@@ -60,8 +60,8 @@ class Cut:
 def cut(outer: int, length: int, inner: int, threads: int) -> Cut:
     """Divide a reduction with four columns per lane.
 
-    Rows are cut into chunks of ``lanes`` threads each. Columns are cut likewise, and a workgroup
-    takes four times ``lanes`` columns.
+    Rows are cut into chunks of ``lanes`` threads each. Columns are cut in the same way, and a
+    workgroup takes four times ``lanes`` columns.
     """
     if inner == 1:
         return _rows(outer, length, threads)

@@ -86,7 +86,7 @@ class Variant:
     is_quick: bool = False
 
     def runs_on(self, features: Set[str], limits: Mapping[str, int]) -> bool:
-        """Whether a device with these features and limits supports the variant."""
+        """Return whether a device with these features and limits supports the variant."""
         return (
             self.features <= features
             and self.workgroup_bytes <= limits["maxComputeWorkgroupStorageSize"]

@@ -40,11 +40,11 @@ class WorkgroupSizes:
         return size
 
     def fit(self, limits: Mapping[str, int]) -> bool:
-        """Whether a device with these limits supports all sizes."""
+        """Return whether a device with these limits supports all sizes."""
         return all(is_possible(self[family], limits) for family in FAMILIES)
 
 
 def is_possible(size: Any, limits: Mapping[str, int]) -> bool:
-    """Whether a size is a valid workgroup size of the tuned kernels on a device."""
+    """Return whether a size is a valid workgroup size of the tuned kernels on a device."""
     largest = min(limits["maxComputeInvocationsPerWorkgroup"], limits["maxComputeWorkgroupSizeX"])
     return type(size) is int and 1 <= size <= largest and size.bit_count() == 1

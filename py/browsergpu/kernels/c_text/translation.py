@@ -49,7 +49,7 @@ class Translation(NamedTuple):
 
 
 def is_wgsl(text: str) -> bool:
-    """Whether a text contains syntax that only WGSL has."""
+    """Return whether a text contains syntax that only WGSL has."""
     return _OF_WGSL.search(_COMMENT.sub(" ", text)) is not None
 
 

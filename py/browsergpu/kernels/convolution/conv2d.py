@@ -88,7 +88,7 @@ class Conv2dPlan:
     size_class: str
 
     def able(self, variant: Variant) -> bool:
-        """Whether a variant supports the problem."""
+        """Return whether a variant supports the problem."""
         return _able(self.problem, variant)
 
 
@@ -221,7 +221,7 @@ def _steps(plan: Conv2dPlan, variant: Variant, added: int) -> Steps:
     chunk = _chunk(terms, tiles * count, traits)
     parts = blocks(terms, chunk)  # none without channels: conv2d_sum writes zeros
     if parts > 1:
-        fields = (*fields[:-1], 0)  # conv2d_sum adds the bias and what follows
+        fields = (*fields[:-1], 0)  # conv2d_sum adds the bias and residual
     elif is_after:
         configuration = with_after(configuration)
     dispatches = tuple(
@@ -274,8 +274,9 @@ def conv2d(
 ) -> None:
     """Add y = last(activation(scale * cross-correlation of x with w + bias) + residual).
 
-    ``scale`` and ``bias`` have one number per filter, and ``residual`` has the shape of y. The
-    functions are of ``products.ACTIVATIONS``. y must be a different buffer from all others.
+    ``scale`` and ``bias`` have one number per filter, and ``residual`` has the shape of y.
+    ``activation`` and ``last`` are names of ``products.ACTIVATIONS``. y must be a different buffer
+    from all others.
     """
     if not plan.output_elements:
         return

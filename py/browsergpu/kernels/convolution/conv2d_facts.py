@@ -21,8 +21,8 @@ from browsergpu.kernels.convolution.conv2d import AMOUNTS, conv2d, plan_conv2d, 
 
 
 def _work(f: Fields) -> Work:
-    # Channels and filters are per group. A layer of z is a part of the sum of one group of one
-    # image.
+    # Channels and filters are per group. A layer of z computes a part of the sum for one group of
+    # one image.
     window = f["kernel_h"] * f["kernel_w"]
     steps = min(f["chunk"], f["channels"] * window)
     pixels = _extent(f, "height", "h") * _extent(f, "width", "w")

@@ -46,7 +46,7 @@ def _nbytes(p: Convolution) -> int:
 
 
 def is_by_product(facts: Facts, plan: Conv2dPlan) -> bool:
-    """Whether a float16 convolution is faster as a matrix product."""
+    """Return whether a float16 convolution is faster as a matrix product."""
     p = plan.problem
     if p.groups > 1 or p.filters < _LEAST_FILTERS or not plan.output_elements:
         return False

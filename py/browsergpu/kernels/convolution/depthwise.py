@@ -28,8 +28,8 @@ def dispatch(
 ) -> Dispatch:
     """Return the grid and parameters of the kernel for all ``planes`` (images × filters).
 
-    ``filters`` are those of one of the ``groups``. Pairs are (vertical, horizontal). ``added`` is
-    the kernel's.
+    ``filters`` is the number of filters per group. Pairs are (vertical, horizontal). ``added`` has
+    the bits of the kernel's added operands.
     """
     threads = planes * blocks(out[0], _ROWS) * out[1]
     fields = (threads, *image, filters, filters * groups, *kernel, *out)

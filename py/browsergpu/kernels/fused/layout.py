@@ -92,7 +92,7 @@ def layout(shape: Shape, places: tuple[Place, ...], *, written: bool = False) ->
 def check_count(n: int) -> None:
     """Raise OutOfMemory for more elements than a kernel counts.
 
-    No array has so many. The sizes, strides and offsets of smaller arrays fit in words.
+    No computed array has more. The sizes, strides and offsets of smaller arrays fit in words.
     """
     most = grids.MOST_ELEMENTS
     if n > most:

@@ -227,23 +227,23 @@ def _is_moved(code: Sequence[int], place: int) -> bool:
 
 
 def is_leaf(entry: int) -> bool:
-    """Whether an entry is an array."""
+    """Return whether an entry is an array."""
     what = entry & _KIND
     return what < _NUMBER or _LOADED <= what < _LOAD
 
 
 def is_number(entry: int) -> bool:
-    """Whether an entry is a number."""
+    """Return whether an entry is a number."""
     return _NUMBER <= entry & _KIND < PLACE
 
 
 def is_loaded(entry: int) -> bool:
-    """Whether an entry is an array that is read by index."""
+    """Return whether an entry is an array that is read by index."""
     return _LOADED <= entry & _KIND < _LOAD
 
 
 def is_elementwise(entry: int) -> bool:
-    """Whether an entry's value cannot depend on the index of the element.
+    """Return whether an entry's value cannot depend on the index of the element.
 
     True for arrays that are read in order, numbers, and all operations but custom ones and index
     checks.
@@ -256,13 +256,13 @@ def is_elementwise(entry: int) -> bool:
 
 
 def checks(entry: int) -> bool:
-    """Whether an entry records indices that are out of bounds."""
+    """Return whether an entry records indices that are out of bounds."""
     what = entry & _KIND
     return what >= FIRST_OVERLOAD and numbered(what - FIRST_OVERLOAD).operation is CHECKED_PLACE
 
 
 def knows_place(entry: int) -> bool:
-    """Whether an entry uses the index of the element in the result."""
+    """Return whether an entry uses the index of the element in the result."""
     what = entry & _KIND
     if what < FIRST_OVERLOAD:
         return what == PLACE

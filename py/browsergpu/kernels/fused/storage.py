@@ -149,7 +149,7 @@ def converted(value: str, source: ElementType, target: ElementType) -> str:
     """Return a value cast to another type.
 
     Floats are truncated and clamped to the range of the integer type, and NaN becomes 0. Integers
-    keep their lowest bits. All numbers but 0 are true. Of a complex number, only the real part is
+    keep their lowest bits. All numbers but 0 are true. Only the real part of a complex number is
     kept.
     """
     if source is target:

@@ -120,7 +120,7 @@ def _matrices(
 
 
 def _check_apart(op: str, c: _Matrices, m: int, n: int, count: int) -> None:
-    """Raise if matrices of C overlap. Each must follow the previous one, or be beside it."""
+    """Raise if matrices of C overlap. They must follow one another, or be side by side."""
     extent = (m - 1) * c.row + n
     beside = c.batch >= n and (count - 1) * c.batch + n <= c.row
     if c.batch < extent and not beside:

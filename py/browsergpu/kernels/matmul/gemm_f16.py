@@ -82,7 +82,7 @@ class GemmF16Plan:
     copy_bytes: int
 
     def takes_rows_of(self, variant: Variant) -> bool:
-        """Whether a variant can read the operands without copies."""
+        """Return whether a variant can read the operands without copies."""
         traits = variant.traits
         if self.flip_a or (self.flip_b and not self.reads_turned(variant)):
             return False
@@ -90,11 +90,11 @@ class GemmF16Plan:
         return traits["whole_a"] <= whole_a and traits["whole_b"] <= whole_b
 
     def reads_turned(self, variant: Variant) -> bool:
-        """Whether B is stored transposed and a variant can read it so."""
+        """Return whether B is stored transposed and a variant can read it so."""
         return self.flip_b and self.k % _VECTOR == 0 and variant.traits.get("turned", 0) == 1
 
     def fits(self, variant: Variant) -> bool:
-        """Whether a variant supports the product and suits it."""
+        """Return whether a variant supports the product and suits it."""
         if self.m > variant.traits.get("most_rows", self.m):
             return False
         return self.takes_rows_of(variant) or (
@@ -204,7 +204,7 @@ def _has_room(facts: Facts, plan: GemmF16Plan) -> bool:
 
 
 def is_by_matrices(facts: Facts, plan: GemmF16Plan) -> bool:
-    """Whether the product is large enough, and the device able, to use subgroup matrices.
+    """Return whether the product is large enough, and the device able, to use subgroup matrices.
 
     If so, another copy of an operand is cheap compared with the product.
     """
@@ -219,7 +219,7 @@ def is_by_matrices(facts: Facts, plan: GemmF16Plan) -> bool:
 
 
 def _ready(build: Build, x: Slot, count: int, rows: int, columns: int, flip: bool) -> Slot:
-    """Return an operand with rows of whole vec4us: x itself, or a temporary copy."""
+    """Return an operand whose row length is divisible by 8: x itself, or a temporary copy."""
     if flip:
         return turned(build, x, count, columns, rows)
     if columns % _VECTOR == 0:
@@ -228,7 +228,7 @@ def _ready(build: Build, x: Slot, count: int, rows: int, columns: int, flip: boo
 
 
 def turned(build: Build, x: Slot, count: int, rows: int, columns: int) -> Slot:
-    """Return a temporary with x transposed and rows padded to whole vec4us.
+    """Return a temporary with x transposed and rows padded to a multiple of 8.
 
     x must have an even number of columns.
     """
@@ -245,7 +245,7 @@ def _whole(columns: int) -> int:
 
 
 def _in_whole_vectors(build: Build, rows: int, columns: int, x: Slot | None) -> Slot:
-    """Return a temporary with rows padded to whole vec4us, with a copy of x unless it is None."""
+    """Return a temporary with rows padded to a multiple of 8, and a copy of x unless it is None."""
     pitch = _whole(columns)
     made = build.temporary(2 * max(rows * pitch, 1))
     if x is not None:
@@ -316,7 +316,7 @@ class _MatrixTile(NamedTuple):
         return self.depth >= 64
 
     def tile_of_b(self, is_turned: bool) -> dict[str, int]:
-        """Return how B's part for a subgroup lies in workgroup memory."""
+        """Return the layout of B's part for a subgroup in workgroup memory."""
         length, lines = self.sub_columns, self.depth
         if is_turned:
             length, lines = lines, length
@@ -398,9 +398,9 @@ def _rows(rows: int) -> Variant:
     )
 
 
-# Traits: the rows and columns of a tile; whether A's and B's rows must be whole vec4us. Other
-# matrices are copied first, unless the variant has in_place. most_rows is the maximum number of
-# rows of C before the variant gets slow. turned: B may be stored transposed.
+# Traits: the rows and columns of a tile; whether A's and B's row lengths must be divisible by 8.
+# Other matrices are copied first, unless the variant has in_place. most_rows is the maximum number
+# of rows of C before the variant gets slow. turned: B may be stored transposed.
 _VARIANTS = (
     *(tile.variant() for tile in MATRIX_TILES),
     Variant(

@@ -28,8 +28,8 @@ from browsergpu.kernels.matmul.products import (
 
 
 def product_work(f: Fields, of_a: int = A_HALVES, of_b: int = B_HALVES) -> Work:
-    """Return the work of a product. The bits of ``added`` tell which operands are float16."""
-    m, n, k = f["m"], f["n"], min(f["k"], f.get("chunk", f["k"]))  # of one part
+    """Return the work of a product. The bits of ``added`` show which operands are float16."""
+    m, n, k = f["m"], f["n"], min(f["k"], f.get("chunk", f["k"]))  # k of one part
     outputs = m * n * (2 if f["beta"] else 1)
     added = int(f.get("added", 0))
     a, b = (2 if added & bit else 4 for bit in (of_a, of_b))
@@ -234,7 +234,7 @@ FAMILY = KernelFamily(
                 "m: u32", "n: u32", "pieces: u32", "c_row: u32", "c_batch: u32", "added: u32",
                 "function: u32", "alpha: f32", "beta: f32",
             ),
-            # By the number of threads per element.
+            # Named by the number of threads per element.
             configurations={str(parts): {"PARTS": parts} for parts in (1, 8)},
             cost=_sum_work,
         ),

@@ -78,7 +78,7 @@ def _size_class(product: Product) -> str:
 
 
 def _filled(columns: int) -> int:
-    """Return the number of columns padded to whole vec4us."""
+    """Return the number of columns padded to a multiple of 8."""
     return blocks(columns, _HALVES) * _HALVES
 
 

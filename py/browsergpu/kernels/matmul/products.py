@@ -34,7 +34,7 @@ _THIN = 4  # maximum rows or columns for gemm_thin
 _LINES = 4  # lines that one thread of gemm_thin sums
 _ENOUGH = 200  # workgroups of tiles that keep a large GPU busy
 _PLENTY = 512  # target number of workgroups when k is divided
-_SHORTEST = 256  # minimum steps of k for a workgroup of their own
+_SHORTEST = 256  # minimum steps of k per workgroup
 _LARGEST = 2**24  # maximum elements of all partial products
 _SUMMED = 256  # threads of a workgroup of gemm_sum
 
@@ -167,7 +167,7 @@ class Product:
         return blocks(self.m, side) * blocks(self.n, side) * self.count
 
     def able(self, variant: Variant) -> bool:
-        """Whether a variant supports this product."""
+        """Return whether a variant supports this product."""
         if variant.kernel == "gemm_quads":
             return self._has_quads
         lanes = variant.traits.get("lanes")
@@ -184,7 +184,7 @@ class Product:
         )
 
     def able_of_halves(self, variant: Variant) -> bool:
-        """Whether a variant supports this product with float16 operands."""
+        """Return whether a variant supports this product with float16 operands."""
         return variant.kernel != "gemm_quads" and self.able(variant)
 
     def layout(self, variant: Variant, added: int, activation: str | None) -> Layout:

@@ -20,7 +20,7 @@ def adam(build: Build, param: Slot, grad: Slot, m: Slot, v: Slot, n: int) -> Non
     """Add one in-place step for n float32 parameters.
 
     The four buffers must be different, and n must not be 0. The kernel overwrites up to three
-    elements behind the last one of ``param``, ``m`` and ``v``. The :func:`factors` are passed when
+    elements after the last one of ``param``, ``m`` and ``v``. The :func:`factors` are passed when
     the program runs.
     """
     rank, by_fours, modes, words = layout((n,), (((n,), None, 0),))

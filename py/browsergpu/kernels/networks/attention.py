@@ -44,7 +44,7 @@ class Layout:
 
     @property
     def is_aligned(self) -> bool:
-        """Whether rows begin at multiples of a vec4u, in float16 too."""
+        """Whether rows begin at multiples of a vec4u, also in float16."""
         return (self.q_row | self.kv_row | self.k_first | self.v_first) % 8 == 0
 
 
@@ -71,7 +71,7 @@ class AttentionPlan:
     size_class: str
 
     def able(self, variant: Variant) -> bool:
-        """Whether a variant supports the problem without a mask."""
+        """Return whether a variant supports the problem without a mask."""
         if variant.kernel == _GENERAL:
             return True
         return variant.traits["head_dim"] == self.head_dim and self.layout.is_aligned
@@ -181,7 +181,7 @@ def attention(
 
 
 def takes_halves(facts: Facts, plan: AttentionPlan) -> bool:
-    """Whether :func:`attention_f16` supports a problem, so that arrays can stay float16."""
+    """Return whether :func:`attention_f16` supports a problem, so that arrays can stay float16."""
     return plan.key_elements == 0 or _of_halves(facts, plan).kernel != _GENERAL
 
 

@@ -121,7 +121,7 @@ def layer_norm(
 
 
 def layer_norm_takes_halves(length: int) -> bool:
-    """Whether :func:`layer_norm_of_halves` supports rows of this length."""
+    """Return whether :func:`layer_norm_of_halves` supports rows of this length."""
     return length % 4 == 0 and _held(1, length, 4) is not None
 
 

@@ -9,14 +9,15 @@ functions, such as ``fn np_sin(v: vec4f) -> vec4f``, for generated kernels.
 The line ``PARAMETERS`` declares a file's parameters. If the browser has immediates, the line
 becomes an immediate of the same name and type, which needs no buffer. Everything else that varies
 is an ``override`` constant, which is set when the pipeline is created. Overrides that size
-workgroup arrays are written into the text as ``const``, since Safari is said to fail silently on
+workgroup arrays are written into the text as ``const``, because Safari reportedly fails silently on
 arrays sized by an override.
 
 Two directives change the text and keep its line numbers:
 
-- ``//#if NAME`` to ``//#endif``: the lines are blanked if that constant is 0, or, if there is
-  ``//#else``, those before it, and otherwise those behind it. It removes code that costs registers
-  even if it never runs, and selects one of several alternatives (``lib/numbers.wgsl``).
+- ``//#if NAME`` to ``//#endif``: the lines are blanked if that constant is 0. With ``//#else``, the
+  lines before it are blanked if the constant is 0, and the lines after it otherwise. It removes
+  code that costs registers even if it never runs, and selects one of several alternatives
+  (``lib/numbers.wgsl``).
 - ``//#repeat NAME 16`` to ``//#end``: the lines are repeated 16 times on the first line, with NAME
   as 0 to 15, also at the end of a name: ``sum_NAME`` becomes ``sum_0``. The number may be a
   constant's name. It replaces loops that compilers do not unroll, and may contain other repeats.

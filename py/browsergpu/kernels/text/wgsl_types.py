@@ -33,7 +33,7 @@ _WHOLE = re.compile(r"(0[xX][0-9a-fA-F]+|[0-9]+)[iu]?")
 
 @dataclass(frozen=True, slots=True)
 class Floats:
-    """Positions of floats in a buffer: a layout of its head, then one that repeats to its end.
+    """Positions of floats in a buffer: the layout of its head, then a layout repeated to its end.
 
     Both are empty if the buffer holds no floats or its type is unknown.
     """
