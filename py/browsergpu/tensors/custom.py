@@ -105,8 +105,8 @@ def dispatch(
     entry_point
         The name of the entry point, or None if there is one.
     buffers
-        The storage buffers of group 0, in the order of their binding numbers. ``arrayLength`` tells
-        the requested size.
+        The storage buffers of group 0, in the order of their binding numbers. ``arrayLength``
+        returns the requested size.
     workgroup_count
         The number of workgroups along each axis.
     push_constants
@@ -147,7 +147,7 @@ def dispatch(
 
 
 def _is_untried(device: Device, pipeline: Pipeline, sizes: list[int]) -> bool:
-    """Whether a pipeline has never run on buffers as small as these.
+    """Return whether a pipeline has never run on buffers as small as these.
 
     WebGPU refuses a buffer that is smaller than the shader's struct or vector.
     """

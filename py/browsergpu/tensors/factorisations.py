@@ -69,7 +69,8 @@ def determinant(
     """Compute determinants.
 
     With ``logarithms``, ``signs`` are the determinants divided by their absolute values, and
-    ``logarithms`` the float32 logarithms of these. A zero determinant gives 0 and -inf.
+    ``logarithms`` are the float32 logarithms of the absolute values. A zero determinant gives 0 and
+    -inf.
     """
     launch(device, op, _determinant, (a, signs, logarithms), of)
 
@@ -236,8 +237,8 @@ def _rotated(
 ) -> tuple[Slot, Slot, Slot, Slot]:
     """Return temporaries: the scales, the QR factorization (two), the rotated columns of R^H.
 
-    The scaled matrices, or their adjoints, are factorized. The columns are stored as rows, with the
-    identity ``beside`` them, and rotated until they are orthogonal.
+    The scaled matrices, or their adjoints, are factorized. The columns are stored as rows, with an
+    identity next to them if ``beside``, and rotated until they are orthogonal.
     """
     count = min(of.rows, of.columns)
     scales, w = build.temporary(4 * of.count), build.temporary(tall.nbytes)

@@ -235,7 +235,7 @@ def _takes_halves(facts: Facts, own: gemm_f16.GemmF16Plan) -> bool:
 
 
 def _is_plain(plan: gemm_f16.GemmF16Plan) -> bool:
-    """Whether every device uses float16 kernels: one product without transposed operands."""
+    """Return whether every device uses float16 kernels: one product without transposed operands."""
     return plan.count == 1 and not (plan.flip_a or plan.flip_b)
 
 

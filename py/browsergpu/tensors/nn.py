@@ -252,7 +252,7 @@ def conv2d(
     """Compute y = last(activation(scale * cross-correlation of x with w + bias) + residual).
 
     y is not empty. ``scale`` and ``bias`` have one number for each filter, and ``residual`` has the
-    shape of y. The functions are of ``products.ACTIVATIONS``.
+    shape of y. ``activation`` and ``last`` are names of ``products.ACTIVATIONS``.
     """
     launch(device, op, _conv2d, (x, w, y, bias, scale, residual), plan, activation, last)
 

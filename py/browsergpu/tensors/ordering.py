@@ -52,8 +52,8 @@ def searchsorted(
 ) -> None:
     """Write the indices at which values would be inserted into a sorted vector to integer y.
 
-    ``right`` inserts behind equal elements. ``values`` have the dtype of ``ordered``, and y their
-    shape.
+    With ``right``, the indices are after equal elements. ``values`` have the dtype of ``ordered``,
+    and y their shape.
     """
     if values.size:
         launch(device, op, _searchsorted, (ordered, values, y), right)

@@ -140,7 +140,7 @@ class _Trace(TraceBuilder):
         self._places: dict[Operand, int] = {}
 
     def read(self, x: Operand) -> int:
-        """Append an operand's elements unless they are there already, and return their place."""
+        """Append an operand's elements if they are not in the trace yet. Return their position."""
         if x not in self._places:
             self._read.append(x)
             at = self.array(KINDS[x.dtype])
@@ -163,7 +163,7 @@ class _Trace(TraceBuilder):
     ) -> None:
         """Write the last entry's value to y, which may be one of the operands.
 
-        With ``in_part``, memory behind y is unchanged.
+        With ``in_part``, memory after y is unchanged.
         """
         self.cast(len(self.code) - 1, KINDS[y.dtype])
         staging = Staging(build)

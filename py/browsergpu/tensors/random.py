@@ -41,7 +41,7 @@ class HostDraw(Shown):
         self.number: Any = None
 
 
-#: Where numbers are drawn to.
+#: Targets of drawn numbers.
 Drawn: TypeAlias = View | HostDraw
 
 #: The range of integers of a dtype; the upper bound is exclusive.

@@ -73,8 +73,8 @@ def plan_reduce(op: Any, shape: Any, axis: Any) -> ReducePlan:
 def reduce(device: Device, op: str, function: str, x: View, y: View, steps: Steps) -> None:
     """Write the sum, mean, max or min of x by one or more steps to y, which has elements.
 
-    y may be x. Integers and bools are added modulo 2³². Of no elements, a mean is NaN and a sum 0;
-    there is no max or min.
+    y may be x. Integers and bools are added modulo 2³². If x is empty, a mean is NaN and a sum is
+    0; max and min are not allowed.
     """
     launch(device, op, _reduce, (x, y), function, steps)
 

@@ -63,7 +63,7 @@ def true_places(device: Device, op: str, mask: View, places: View, count: View) 
     """Write the flat indices of nonzero elements of a mask to ``places``, in ascending order.
 
     ``count``, one element, receives their number. Both are i32 or u32, and neither is the mask.
-    ``places`` has as many elements as the mask. Those after the first ``count`` stay.
+    ``places`` has as many elements as the mask. Elements after the first ``count`` do not change.
     """
     launch(device, op, _true_places, (mask, places, count))
 

@@ -15,7 +15,7 @@ def write(device: Device, buffer: Allocation, offset: int, view: memoryview) -> 
     nbytes = view.nbytes
     if nbytes == 0:
         return
-    if offset == 0 and nbytes == buffer.nbytes:  # bytes behind the end of the last word are unused
+    if offset == 0 and nbytes == buffer.nbytes:  # bytes after the end of the last word
         _upload(device, buffer, 0, view, (nbytes + 3) & ~3)
         return
     data = view.cast("B") if view.ndim else memoryview(view.tobytes())
