@@ -74,7 +74,7 @@ def unpackbits(
 
 
 def _magnitudes(op: str, name: str, x: Array) -> Array:
-    """Return absolute values as uint32 or uint64, which also fit those of the least integers."""
+    """Return absolute values as uint32 or uint64, which also hold the magnitude of the minimum."""
     if x.dtype.kind not in "iub":
         raise InvalidType(op, name, x.dtype, "integers")
     unsigned = np.uint64 if x.dtype.itemsize == 8 else np.uint32

@@ -100,7 +100,7 @@ def _arrays(op: str, a: Any, b: Any) -> tuple[Array, Array]:
 
 
 def _distance(x: Array, y: Array) -> Array:
-    """Return absolute differences as floats. Those of integers are exact before rounding."""
+    """Return absolute differences as floats. Differences of integers are exact before rounding."""
     if x.dtype.kind in "iu" and y.dtype.kind == x.dtype.kind:
         greater, less = elementwise.maximum(x, y), elementwise.minimum(x, y)
         unsigned = np.uint64 if greater.dtype.itemsize == 8 else np.uint32
