@@ -86,7 +86,7 @@ def weight_norm(module: Any, name: str = "weight", dim: int | None = 0) -> Any:
     name : str, optional
         Name of the weight.
     dim : int, optional
-        The axis whose slices have lengths of their own. None uses one length.
+        The axis whose slices have separate lengths. None uses a single length.
 
     Returns
     -------

@@ -31,7 +31,7 @@ def parameters_to_vector(parameters: Iterable[Array]) -> Array:
     Returns
     -------
     Array
-        An array of one axis.
+        A one-dimensional array.
 
     Raises
     ------

@@ -263,7 +263,7 @@ class LSTM(_Recurrent):
         return lstm_step(inside, inner, state[1])
 
     def forward(self, input: Any, hx: Any = None) -> tuple[Any, Any]:
-        """Return the outputs and the final states, a pair (h, c). ``hx`` is such a pair, too."""
+        """Return the outputs and the final states, a pair (h, c). ``hx`` is also such a pair."""
         if hx is not None and (not isinstance(hx, tuple | list) or len(hx) != 2):
             raise InvalidType("LSTM", "hx", hx, "a pair of arrays, h and c")
         found, last = self._run(input, hx)

@@ -263,7 +263,7 @@ def _largest(x: Array) -> float:
 
 
 class _Point:
-    """A place along a direction, with the loss, the gradient and the slope there."""
+    """A point along a direction, with the loss, the gradient and the slope there."""
 
     __slots__ = ("gradient", "length", "loss", "slope")
 

@@ -277,7 +277,7 @@ def _above(op: str, name: str, value: Any, least: float) -> float:
 
 
 def _number(op: str, name: str, x: Any) -> Any:
-    """Return a number, or a copy of an array of one number."""
+    """Return a number, or a copy of a one-element array."""
     if not isinstance(x, Array | np.ndarray):
         return checks.real(op, name, x)
     if x.shape != () or x.dtype.kind != "f":
@@ -286,7 +286,7 @@ def _number(op: str, name: str, x: Any) -> Any:
 
 
 def _on(like: Array, value: Any) -> Array:
-    """Return a number, or an array of one, as float32 on the device of ``like``."""
+    """Return a number, or a one-element array, as float32 on the device of ``like``."""
     if isinstance(value, Array):
         return value.to_device(like.device).astype(np.float32, copy=True)
     return creation.full((), value, dtype="float32", device=like.device)

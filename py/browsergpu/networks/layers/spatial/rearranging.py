@@ -1,4 +1,4 @@
-"""Layers that exchange pixels and channels, resize, and take images apart."""
+"""Layers that exchange pixels and channels, resize, and split images into patches."""
 
 from __future__ import annotations
 

@@ -73,7 +73,10 @@ class LRScheduler(Shown):
             group["lr"] = rate
 
     def get_lr(self) -> list[float]:
-        """Return the rates of step ``last_epoch``. The groups have those of the step before."""
+        """Return the rates of step ``last_epoch``.
+
+        The groups still have the previous step's rates.
+        """
         groups = self.optimizer.param_groups
         return [
             self._next(group["lr"], base, at, self.last_epoch)

@@ -55,7 +55,7 @@ class _Combined(LRScheduler):
 
 
 class ChainedScheduler(_Combined):
-    """Step several schedulers together. Each changes the rate that the one before has set.
+    """Step several schedulers together. Each scheduler changes the rate set by the previous one.
 
     Parameters
     ----------

@@ -175,7 +175,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
     """Lower the rate along a cosine, and start again after each period.
 
     The rate is eta_min + (base - eta_min) (1 + cos(π t / T)) / 2, where t is the number of steps in
-    the period of length T. ``step(epoch)`` takes fractions, too.
+    the period of length T. ``step(epoch)`` also takes fractions.
 
     Parameters
     ----------
