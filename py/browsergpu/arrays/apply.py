@@ -271,7 +271,7 @@ def _beside_elements(op: str, array: Value, other: Any, is_left: bool) -> Any:
         return NotImplemented
     data, own = host_data(other)
     if array.node.kind.computed in "IU":
-        own = None  # a list beside 64-bit integers has this type, too
+        own = None  # a list next to 64-bit integers is 64-bit too
     copy = array.like(uploaded(array.tracer, data, own))
     return binary(op, array, copy) if is_left else binary(op, copy, array)
 

@@ -273,7 +273,7 @@ class Array(Value, Methods):
         return ABOVE.display.html(self)  # type: ignore[no-any-return]
 
     def _repr_mimebundle_(self, **_unused: Any) -> dict[str, str]:
-        # The HTML tells whether the array is computed, and the text computes it.
+        # The HTML shows whether the array is computed, and the text computes it.
         html = self._repr_html_()
         return {"text/plain": repr(self)} | ({} if html is None else {"text/html": html})
 

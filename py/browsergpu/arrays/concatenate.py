@@ -81,7 +81,7 @@ def joined(
 
 
 def _is_computed_there(x: Value, kind: ElementType) -> bool:
-    """Whether a value is uncomputed and too large to be written twice."""
+    """Return whether a value is uncomputed and too large to be written twice."""
     size = kind.device_bytes(product(x.node.shape))
     is_much = is_recorded_here(x.node) and size >= assignment.LEAST
     return is_much and not x.tracer.device.config.check_nan  # check_nan looks at written arrays

@@ -58,5 +58,5 @@ class debug(Shown):
 
 
 def checks_indices() -> bool:
-    """Whether indices on the GPU are checked."""
+    """Return whether indices on the GPU are checked."""
     return _is_on

@@ -68,7 +68,7 @@ def words_of(value: Any, kind: ElementType) -> tuple[int, ...]:
 
 
 def overflows(value: Any, kind: ElementType) -> bool:
-    """Whether a finite Python number becomes infinite in a float or complex type."""
+    """Return whether a finite Python number becomes infinite in a float or complex type."""
     limit = _FLOAT16_LIMIT if kind is FLOAT16 else _FLOAT32_LIMIT
     if isinstance(value, complex):
         return overflows(value.real, kind) or overflows(value.imag, kind)

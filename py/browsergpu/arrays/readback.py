@@ -103,7 +103,7 @@ def item(op: str, x: Value) -> Any:
 
 
 def can_read(x: Value) -> bool:
-    """Whether the array can be read now.
+    """Return whether the array can be read now.
 
     The caller must be able to wait and be outside of ``capture()`` blocks.
     """

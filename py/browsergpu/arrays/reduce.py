@@ -152,7 +152,7 @@ def _values(device: Device, node: Node) -> Values:
 
 
 def fits(device: Device, node: Node) -> bool:
-    """Whether a buffer of the device can hold all elements of a value."""
+    """Return whether a buffer of the device can hold all elements of a value."""
     return node.kind.device_bytes(product(node.shape)) <= device.largest_buffer
 
 

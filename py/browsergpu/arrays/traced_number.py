@@ -23,7 +23,7 @@ _COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
 
 
 class TracedNumber:
-    """A number that a replay computes anew.
+    """A number that each replay computes again.
 
     Arithmetic with numbers gives another traced number, and arithmetic with arrays is recorded. Any
     other use calls ``fix``, which makes the number part of the function's signature.
@@ -80,7 +80,7 @@ class TracedNumber:
 
 
 def is_traced(x: Any) -> bool:
-    """Whether an operand is a traced number."""
+    """Return whether an operand is a traced number."""
     return type(x) is TracedNumber
 
 

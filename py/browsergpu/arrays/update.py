@@ -202,7 +202,7 @@ def _apart(
 
 
 def _is_within(one: tuple[int, int], spans: Sequence[tuple[int, int]]) -> bool:
-    """Whether a range overlaps one of several, which are in order and apart from each other."""
+    """Return whether a range overlaps any of several disjoint ranges in ascending order."""
     at = bisect(spans, one)
     return (at > 0 and spans[at - 1][1] > one[0]) or (at < len(spans) and spans[at][0] < one[1])
 
@@ -210,7 +210,7 @@ def _is_within(one: tuple[int, int], spans: Sequence[tuple[int, int]]) -> bool:
 def _are_ready(
     tracer: Tracer, rows: Sequence[Sequence[Array]], written: Sequence[int], copies: _Copies
 ) -> bool:
-    """Whether all arrays are computed, and each written array is unshared or has a copy.
+    """Return whether all arrays are computed, and each written array is unshared or has a copy.
 
     Otherwise this prepares them, so that the next call succeeds unless another task intervenes.
     """
@@ -245,7 +245,7 @@ def _are_ready(
 
 
 def _is_alone(node: Node) -> bool:
-    """Whether one array holds the value, packed in memory that it shares only with its views.
+    """Return whether one array holds the value, packed in memory shared only with its views.
 
     Kernels write four elements at once, so no element of the memory may follow the last four.
     """

@@ -46,7 +46,7 @@ def on_host(value: Any) -> tuple[np.ndarray, ElementType | None]:
 
 
 def _has_dtype(value: Any) -> bool:
-    """Whether numbers have a dtype. The first element of a list decides."""
+    """Return whether numbers have a dtype. The first element of a list decides."""
     while isinstance(value, list | tuple):
         if not value:
             return False

@@ -66,7 +66,7 @@ FRAMES: ContextVar[tuple[Frame, ...]] = ContextVar("frames", default=())
 
 @contextmanager
 def opened(frames: Iterable[Frame]) -> Iterator[None]:
-    """Open frames for the body, beside the frames that are open now."""
+    """Open frames for the body, in addition to the frames that are open now."""
     frames = tuple(sorted({*frames, *FRAMES.get()}, key=lambda frame: frame.depth))
     token = FRAMES.set(frames)
     before = [frame.is_open for frame in frames]

@@ -83,7 +83,7 @@ def check_number(op: str, argument: str, x: Any) -> None:
 
 
 def _is_read_here() -> bool:
-    """Whether a function of this package reads, not its user."""
+    """Return whether a function of this package reads, not its user."""
     return is_own(_getframe(3))
 
 

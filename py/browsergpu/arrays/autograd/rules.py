@@ -223,7 +223,7 @@ def _holds(items: Sequence[Any]) -> bool:
 
 
 def _have_batched(args: Sequence[Any], options: dict[str, Any]) -> bool:
-    """Whether arguments contain arrays of ``vmap``."""
+    """Return whether arguments contain arrays of ``vmap``."""
     return _any_batched(args) or any(type(x) in BATCHED for x in options.values())
 
 
@@ -270,7 +270,7 @@ def recorded(
 
 
 def is_view(found: Any) -> bool:
-    """Whether a result, or the first of several, is a view."""
+    """Return whether a result, or the first of several, is a view."""
     first = found[0] if isinstance(found, tuple) and found else found
     return isinstance(first, Array) and NODE.__get__(first).view_group is not None
 

@@ -261,7 +261,7 @@ class Graph(OfBlock):
         return [] if captured is None else [one.label for one, _ in captured.dispatches]
 
     def writes(self, storage: Storage) -> bool:
-        """Whether the recorded commands may write to a memory."""
+        """Return whether the recorded commands may write to a memory."""
         return self._captured is not None and storage.buffer.id in self._captured.written
 
     @contextmanager
@@ -301,13 +301,13 @@ class Graph(OfBlock):
         self._originals[id(x)] = Original(x)
 
     def is_made(self, node: Node) -> bool:
-        """Whether the block has made a value."""
+        """Return whether the block has made a value."""
         if node.trace is not None:
             return not isinstance(node.trace, PendingUpload) and node.trace.block is self.block
         return node in self._made
 
     def uses(self, storage: Storage) -> bool:
-        """Whether a replay of the operations so far reads or writes ``storage``."""
+        """Return whether a replay of the operations so far reads or writes ``storage``."""
         captured = self._captured
         readers: list[Any] = [*self.traces.values(), *self.products.values()]
         return (captured is not None and storage.buffer.id in captured.ids) or any(
@@ -315,11 +315,11 @@ class Graph(OfBlock):
         )
 
     def is_own(self, node: Node) -> bool:
-        """Whether a value is in memory that the block has allocated."""
+        """Return whether a value is in memory that the block has allocated."""
         return node.storage.buffer.id in self._holding.own
 
     def may_write(self, x: Value) -> bool:
-        """Whether an array can be changed in place without breaking a replay.
+        """Return whether an array can be changed in place without breaking a replay.
 
         This holds for arrays from before the block, and for memory that the block has allocated.
         """
@@ -610,7 +610,7 @@ class Graphs(Shown):
         self._open = graph
 
     def keeps(self, node: Node) -> bool:
-        """Whether a computed array must keep its memory when it takes another value.
+        """Return whether a computed array must keep its memory when it takes another value.
 
         Outside of blocks, this holds for memory of a graph. In a block, it holds for strided arrays
         from before the block, since only packed arrays have an original buffer.
@@ -620,7 +620,7 @@ class Graphs(Shown):
         return node.strides is not None and not self.open.is_made(node)
 
     def fixes(self, node: Node) -> bool:
-        """Whether an array and its views cannot move, since a replay uses their memory."""
+        """Return whether an array and its views cannot move, since a replay uses their memory."""
         return self._is_held(node) if self.open is None else not self.open.is_own(node)
 
     def _is_held(self, node: Node) -> bool:
@@ -631,7 +631,7 @@ class Graphs(Shown):
         return begun is not None and not begun.is_made(node) and begun.uses(node.storage)
 
     def can_move(self, other: Node, node: Node) -> bool:
-        """Whether another value must move before a write to an array's memory.
+        """Return whether another value must move before a write to an array's memory.
 
         Values of a graph that do not overlap stay.
         """

@@ -119,7 +119,9 @@ def overwritten(
 
 
 def _is_free(original: Original, node: Node, trace: Trace) -> bool:
-    """Whether a value fits in its original buffer, and only its own trace needs the elements."""
+    """Return whether a value fits its original buffer, and only its own trace needs the
+    elements.
+    """
     before = original.node
     if before.trace is not None or before.strides is not None or before.offset:
         return False
@@ -162,7 +164,7 @@ def span(node: Node) -> tuple[int, int]:
 
 
 def overlap(a: Node, b: Node) -> bool:
-    """Whether the memory ranges of two values overlap."""
+    """Return whether the memory ranges of two values overlap."""
     if a.storage is not b.storage or 0 in a.shape or 0 in b.shape:
         return False
     (first, end), (other, behind) = span(a), span(b)

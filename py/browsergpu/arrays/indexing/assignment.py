@@ -46,7 +46,7 @@ _MOST_MOVED = 4
 
 
 def stays(x: Value) -> bool:
-    """Whether an array must keep its memory, since views or a captured graph use it."""
+    """Return whether an array must keep its memory, since views or a captured graph use it."""
     node: Node = NODE.__get__(x)
     if node.trace is not None:
         return False
@@ -191,7 +191,7 @@ def move_group(tracer: Tracer, node: Node) -> None:
 
 
 def is_own(x: Value) -> bool:
-    """Whether an array is packed in memory that only its views share.
+    """Return whether an array is packed in memory that only its views share.
 
     This computes and moves other values if possible.
     """
@@ -354,12 +354,12 @@ def twin_of(x: Value, value: Node) -> Node | None:
 
 
 def _is_seen(node: Node) -> bool:
-    """Whether other arrays share a value's memory."""
+    """Return whether other arrays share a value's memory."""
     return node.holders != 1 or any(user.is_held for user in _others(node))
 
 
 def _is_free(x: Value, part: Place | None, value: Node | None) -> bool:
-    """Whether only ``x`` uses its memory, when ``value`` is about to be written into ``part``.
+    """Return whether only ``x`` uses its memory, before ``value`` is written to ``part``.
 
     The value may read this region. This computes recorded operations that read the memory, and
     moves a few views that are smaller than half of ``x``.
@@ -421,7 +421,7 @@ def _has_computed(x: Value, part: Place | None, value: Node | None) -> bool:
 
 
 def _reads_part_alone(trace: Trace, value: Node, storage: Storage, part: Place) -> bool:
-    """Whether only ``value`` reads some memory in a trace, and only within ``part``."""
+    """Return whether only ``value`` reads some memory in a trace, and only within ``part``."""
     if value.trace is not trace:
         return False
     others = [node for node in trace.nodes if node.is_held and node is not value]
@@ -432,7 +432,7 @@ def _reads_part_alone(trace: Trace, value: Node, storage: Storage, part: Place) 
 
 
 def _reads_elsewhere(trace: Trace, value: Node, storage: Storage, part: Place) -> bool:
-    """Whether a value of a trace reads some memory outside of ``part``."""
+    """Return whether a value of a trace reads some memory outside of ``part``."""
     return any(
         one.storage is storage and (is_loaded or not region_write.is_part(one, storage, part))
         for one, is_loaded in trace.arrays_of([value])

@@ -2,8 +2,8 @@
 
 A loop that compares single elements waits for the GPU at each comparison. So after a few waits that
 follow reads of elements, the memory of a small array is copied to the host as a whole. Its elements
-are then numbers that the host knows, until the memory is written. Writes of single numbers change
-the copy, too.
+are then numbers that the host knows, until the memory is written. Writes of single numbers also
+change the copy.
 """
 
 from __future__ import annotations

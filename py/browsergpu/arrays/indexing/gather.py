@@ -221,7 +221,7 @@ def _outside(kind: ElementType, axis: int, extent: int, found: int, place: str) 
 
 
 def _is_inside(places: _Places, node: Node, extent: int) -> int:
-    """Whether indices are within their axis."""
+    """Return whether indices are within their axis."""
     number = UINT32 if node.kind.kind == "u" else INT32
     made = overload_of(IS_INSIDE, (node.kind, number))
     assert made is not None

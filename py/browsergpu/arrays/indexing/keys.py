@@ -115,7 +115,7 @@ def _by_items(x: V, items: Sequence[Any], *, places: bool = False) -> V:
 
 
 def _starts_first(items: Sequence[Any], arrays: Sequence[Any]) -> bool:
-    """Whether the axes of index arrays come first in the result.
+    """Return whether the axes of index arrays come first in the result.
 
     They do if a slice or None separates them. An integer beside an array counts as an array.
     """

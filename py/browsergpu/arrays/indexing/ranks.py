@@ -24,7 +24,7 @@ def argsorted(op: str, x: V, axis: int, *, descending: bool = False) -> V:
 def searched(op: str, ordered: V, values: V, *, right: bool) -> V:
     """Return the indices at which values would be inserted into a sorted vector, as int32.
 
-    ``right`` inserts behind equal elements. Both arrays have one dtype.
+    With ``right``, the indices are after equal elements. Both arrays have one dtype.
     """
     device = ordered.tracer.device
     found = room(device, op, INT32, values.node.shape)

@@ -66,7 +66,7 @@ def node_of(tracer: Tracer, kind: ElementType, number: Any) -> Node:
 
 
 def is_here(tracer: Tracer) -> bool:
-    """Whether the current task may compute on the host, since it captures no graph."""
+    """Return whether the current task may compute on the host, since it captures no graph."""
     graphs = tracer.device.graphs
     return (graphs is None or graphs.open is None) and tracer.device.has_values
 

@@ -119,7 +119,7 @@ class Product(Shown):
         return False
 
     def reads(self, storage: Storage) -> bool:
-        """Whether the product depends on ``storage``."""
+        """Return whether the product depends on ``storage``."""
         return any(node.storage is storage for node in self.leaves.values())
 
     def settle(self, *places: int) -> None:

@@ -67,7 +67,7 @@ def command(
 
 
 def _spread(node: Node, shape: Shape, frame: Frame) -> tuple[Shape, int]:
-    """Return the strides of an array that is read for a region, and its offset for the whole."""
+    """Return the strides of an array read for a region, and its offset for the whole."""
     steps = broadcast_strides(node.shape, shape, node.strides)
     before = sum(low * step for (low, _), step in zip(frame, steps, strict=True))
     return steps, node.offset - before

@@ -28,7 +28,7 @@ class Plan(NamedTuple):
 
 
 def is_part(node: Node, storage: Storage, part: Place) -> bool:
-    """Whether an array is exactly the region that is written.
+    """Return whether an array is exactly the region that is written.
 
     A kernel can read and write the same region, since each element belongs to one thread.
     """

@@ -160,7 +160,7 @@ def _with_activation(epilogue: Epilogue, function: str) -> tuple[str, Epilogue] 
 
 
 def _is_along(shape: Shape, node: Node) -> bool:
-    """Whether an array of a shape has one element for each column or channel of a product."""
+    """Return whether an array has one element for each column or channel of a product."""
     axis = node.trace.kernel.axis
     if axis is None:
         return False

@@ -123,7 +123,7 @@ class Trace(Shown):
         return place
 
     def _waits_for(self, node: Node, entry: int) -> bool:
-        """Whether an array can be a product that is dispatched when the trace is settled."""
+        """Return whether an array can be a product that is dispatched when the trace is settled."""
         product = node.trace
         return (
             self.is_optimized
@@ -221,7 +221,7 @@ class Trace(Shown):
         return node
 
     def reduces(self, place: int) -> bool:
-        """Whether a reduction may compute the value in its own kernel.
+        """Return whether a reduction may compute the value in its own kernel.
 
         This holds once. Recomputing a value costs more than storing it.
         """
@@ -236,7 +236,7 @@ class Trace(Shown):
         return self.block is blocks.here()
 
     def has_room(self, operands: int, entries: int) -> bool:
-        """Whether ``operands`` more arrays and ``entries`` more entries fit."""
+        """Return whether ``operands`` more arrays and ``entries`` more entries fit."""
         return (
             len(self.code) + entries <= MOST_ENTRIES
             and len(self.leaves) + operands <= self.tracer.kernels.most_leaves
@@ -244,7 +244,7 @@ class Trace(Shown):
         )
 
     def reads(self, storage: Storage) -> bool:
-        """Whether any value depends on ``storage``."""
+        """Return whether any value depends on ``storage``."""
         return any(node.storage is storage for node in self.leaves.values())
 
     def arrays_of(self, wanted: Iterable[Node]) -> list[tuple[Node, bool]]:
@@ -299,7 +299,10 @@ class Trace(Shown):
         return True
 
     def fits(self) -> bool:
-        """Whether each held value fits in a buffer. Larger values wait until they are reduced."""
+        """Return whether each held value fits in a buffer.
+
+        Larger values wait until they are reduced.
+        """
         largest, n = self.tracer.device.largest_buffer, product(self.shape)
         return all(node.kind.device_bytes(n) <= largest for node in self.nodes if node.is_held)
 
@@ -541,7 +544,7 @@ class Tracer(Shown):
 
 
 def is_recorded_here(node: Node) -> bool:
-    """Whether a value is uncomputed and may be computed with operations that are recorded now."""
+    """Return whether a value is uncomputed and may be computed with later operations."""
     return isinstance(node.trace, Trace) and node.trace.is_here
 
 

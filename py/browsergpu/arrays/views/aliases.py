@@ -56,7 +56,7 @@ MemoryPlace = tuple[Shape, Shape, int]
 
 @dataclass(frozen=True, slots=True)
 class Base:
-    """An array of which views were made, and that requires a gradient: its place and its source."""
+    """A base array of views that requires a gradient: its memory place and its source."""
 
     place: MemoryPlace
     source: Any
@@ -119,7 +119,7 @@ def alias(x: Value, found: V, *, follows: bool = True, read_only: bool = False) 
 
 
 def fills_memory(node: Node) -> bool:
-    """Whether a packed value is all of its memory."""
+    """Return whether a packed value is all of its memory."""
     return node.storage.buffer.nbytes == node.kind.device_bytes(product(node.shape))
 
 
