@@ -80,7 +80,7 @@ class Captured(OfBlock):
         super().__init__()
         #: Ids of the buffers that the commands use.
         self.ids: set[int] = set()
-        #: Ids of those that the commands may write.
+        #: Ids of the buffers that the commands may write.
         self.written: set[int] = set()
         #: The places of each buffer id in the commands, for replays with other buffers.
         self.uses: dict[int, list[Any]] = {}
