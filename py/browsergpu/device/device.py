@@ -31,7 +31,7 @@ from browsergpu.kernels.choices import Choices, Picks
 from browsergpu.kernels.table import KERNELS
 from browsergpu.kernels.text import shaders
 
-#: Optional features that kernels or tools use. A device gets the ones that its adapter has.
+#: Optional features that kernels or tools use. A device gets those features that its adapter has.
 WANTED_FEATURES = frozenset(
     {
         "shader-f16",
