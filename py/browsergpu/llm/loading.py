@@ -2,30 +2,39 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from browsergpu.arrays.context import current
 from browsergpu.core import checks
 from browsergpu.core.errors import InvalidArgument
+from browsergpu.llm.encoder import Encoder
+from browsergpu.llm.files.folder import ModelFolder
 from browsergpu.llm.files.gguf import GGUF
 from browsergpu.llm.language_model import LanguageModel
-from browsergpu.llm.models.architectures import decoder_of
-from browsergpu.llm.models.config import architecture_of, config_of
+from browsergpu.llm.models.architectures import DECODERS, ENCODERS, check_architecture
+from browsergpu.llm.models.bert import Bert
+from browsergpu.llm.models.config import Config, architecture_of, config_of
 from browsergpu.llm.models.weights import Weights
 from browsergpu.llm.tokens.gguf_vocabulary import from_gguf
+from browsergpu.llm.tokens.tokenizer import Tokenizer
+from browsergpu.llm.tokens.tokenizer_json import load_tokenizer
 
 _OP = "llm.load"
 #: The default context, unless the model's is smaller.
 _CONTEXT = 4096
+#: bert.pooling_type of GGUF for the first token's state.
+_POOLS_FIRST = 2
 
 
-def load(file: Any, *, context: int | None = None, device: Any = None) -> LanguageModel:
-    """Load a language model from a GGUF file. Blocks.
+def load(file: Any, *, context: int | None = None, device: Any = None) -> LanguageModel | Encoder:
+    """Load a language model from a GGUF file, or from a folder with safetensors. Blocks.
 
     Parameters
     ----------
     file : path, bytes, file object or GGUF
-        The file, of an architecture in ``docs/llm.md``.
+        A GGUF file, or the path of a folder with config.json, tokenizer.json and safetensors.
     context : int, optional
         The most tokens of a prompt and its text, for which memory is reserved. By default 4096, or
         the model's context if it is smaller.
@@ -34,8 +43,8 @@ def load(file: Any, *, context: int | None = None, device: Any = None) -> Langua
 
     Returns
     -------
-    LanguageModel
-        The model on the GPU.
+    LanguageModel or Encoder
+        The model on the GPU. BERT and MiniLM are encoders.
 
     Raises
     ------
@@ -44,34 +53,81 @@ def load(file: Any, *, context: int | None = None, device: Any = None) -> Langua
     Unsupported
         If the architecture, the tokenizer or a tensor's format is not supported.
     """
-    source = file if isinstance(file, GGUF) else GGUF(file, device)
     own = current(device).device
-    make = decoder_of(architecture_of(source.metadata))
-    config = config_of(source.metadata)
+    if isinstance(file, str | os.PathLike) and os.path.isdir(file):
+        folder = ModelFolder(file, own)
+        tokenizer = load_tokenizer(folder.tokenizer_file)
+        chat = folder.chat
+        template = chat.get("chat_template")
+        return _made(
+            folder, folder.metadata, tokenizer, context, own, template, folder.ends,
+            _named(chat), pools_first=folder.pools_first,
+        )  # fmt: skip
+    source = file if isinstance(file, GGUF) else GGUF(file, own)
+    about = source.metadata
+    check_architecture(architecture_of(about))
+    tokenizer = from_gguf(about)
+    names = ("eos_token_id", "eot_token_id", "eom_token_id")
+    found = [about.get(f"tokenizer.ggml.{name}") for name in names]
+    return _made(
+        source, about, tokenizer, context, own, about.get("tokenizer.chat_template"),
+        [one for one in found if isinstance(one, int)], _special(about, tokenizer),
+        pools_first=about.get("bert.pooling_type") == _POOLS_FIRST,
+    )  # fmt: skip
+
+
+def _made(
+    tensors: Mapping[str, Any], metadata: Mapping[str, Any], tokenizer: Tokenizer, context: Any,
+    device: Any, template: Any, ends: Sequence[int], variables: Mapping[str, Any],
+    *, pools_first: bool,
+) -> LanguageModel | Encoder:  # fmt: skip
+    config = config_of(metadata)
+    size = _context(config, context)
+    weights = Weights(tensors, device)
+    if config.architecture in ENCODERS:
+        encoder = Bert(weights, config)
+        weights.finish()
+        _check_tokens(tokenizer, encoder.vocabulary)
+        return Encoder(encoder, config, tokenizer, size, device, pools_first=pools_first)
+    model = DECODERS[config.architecture](weights, config, size)
+    weights.finish()
+    _check_tokens(tokenizer, model.vocabulary)
+    text = template if isinstance(template, str) else None
+    return LanguageModel(model, config, tokenizer, size, device, text, ends, variables)
+
+
+def _context(config: Config, context: Any) -> int:
     size = min(_CONTEXT, config.context) if context is None else context
     size = checks.integer(_OP, "context", size, 1)
     if size > config.context:
         expected = f"at most {config.context}, as the model's"
         raise InvalidArgument(_OP, "context", context, expected)
-    tokenizer = from_gguf(source.metadata)
-    weights = Weights(source, own)
-    model = make(weights, config, size)
-    weights.finish()
-    if model.vocabulary > len(tokenizer.tokens):
-        expected = f"{model.vocabulary} tokens, as the embeddings have"
-        raise InvalidArgument(_OP, "tokenizer.ggml.tokens", len(tokenizer.tokens), expected)
-    metadata = source.metadata
-    names = ("eos_token_id", "eot_token_id", "eom_token_id")
-    found = [metadata.get(f"tokenizer.ggml.{name}") for name in names]
-    ends = [one for one in found if isinstance(one, int)]
-    variables = {}
-    for name in ("bos", "eos", "pad", "unk"):
-        key = {"pad": "padding", "unk": "unknown"}.get(name, name)
+    return size
+
+
+def _check_tokens(tokenizer: Tokenizer, rows: int) -> None:
+    """Raise InvalidArgument if there are more tokens than rows of the embeddings."""
+    count = len(tokenizer.tokens)
+    if count > rows:
+        raise InvalidArgument(_OP, "tokens", count, f"at most {rows}, as the embeddings have")
+
+
+def _special(metadata: Mapping[str, Any], tokenizer: Tokenizer) -> dict[str, str]:
+    """Return the template's names of special tokens."""
+    found = {}
+    for name, key in (("bos", "bos"), ("eos", "eos"), ("pad", "padding"), ("unk", "unknown")):
         id = metadata.get(f"tokenizer.ggml.{key}_token_id")
         if isinstance(id, int) and 0 <= id < len(tokenizer.tokens):
-            variables[f"{name}_token"] = tokenizer.tokens[id]
-    template = metadata.get("tokenizer.chat_template")
-    return LanguageModel(
-        model, config, tokenizer, size, own, template if isinstance(template, str) else None, ends,
-        variables,
-    )  # fmt: skip
+            found[f"{name}_token"] = tokenizer.tokens[id]
+    return found
+
+
+def _named(chat: Mapping[str, Any]) -> dict[str, str]:
+    """Return the special tokens of a tokenizer_config.json."""
+    found = {}
+    for name in ("bos_token", "eos_token", "pad_token", "unk_token"):
+        own = chat.get(name)
+        own = own.get("content") if isinstance(own, dict) else own
+        if isinstance(own, str):
+            found[name] = own
+    return found

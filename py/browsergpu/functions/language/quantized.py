@@ -9,6 +9,7 @@ import numpy as np
 from browsergpu.arrays import apply
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.autograd.rules import constant, differentiable
+from browsergpu.arrays.context import current
 from browsergpu.arrays.reduce import room
 from browsergpu.core import checks
 from browsergpu.core.checks import product
@@ -16,7 +17,7 @@ from browsergpu.core.element_types import FLOAT32
 from browsergpu.core.errors import InvalidArgument, InvalidType
 from browsergpu.core.shapes import Shape
 from browsergpu.core.showing import Description, Shown, shown
-from browsergpu.functions import creation
+from browsergpu.functions import creation, elementwise, manipulation
 from browsergpu.functions.linalg.linear import matmul
 from browsergpu.functions.nn import inputs
 from browsergpu.kernels.quantized.formats import FORMATS, Format
@@ -55,7 +56,7 @@ class QuantizedArray(Shown):
     [[248.0, 248.0]]
     """
 
-    __slots__ = ("_blocks", "_format", "shape")
+    __slots__ = ("_blocks", "_format", "_parts", "shape")
 
     #: So that NumPy arrays leave products to this class.
     __array_ufunc__ = None
@@ -74,11 +75,25 @@ class QuantizedArray(Shown):
             given = Description(f"{data.size} bytes")
             raise InvalidArgument(op, "data", given, f"have {nbytes} bytes for {own.name} {shape}")
         data = np.ascontiguousarray(data).reshape(-1)
-        if nbytes % 4:
-            data = np.concatenate([data, np.zeros(-nbytes % 4, np.uint8)])
         #: Rows and columns.
         self.shape: Shape = (rows, columns)
         self._format = own
+        largest = current(device).device.largest_buffer
+        #: Matrices of fewer rows, if a buffer cannot hold all.
+        self._parts: tuple[QuantizedArray, ...] = ()
+        if nbytes > largest:
+            each, row = max(largest // own.row_bytes(columns), 1), own.row_bytes(columns)
+            self._parts = tuple(
+                QuantizedArray(
+                    data[at * row : (at + each) * row], (min(each, rows - at), columns), format,
+                    device,
+                )
+                for at in range(0, rows, each)
+            )  # fmt: skip
+            self._blocks: Array = self._parts[0]._blocks
+            return
+        if nbytes % 4:
+            data = np.concatenate([data, np.zeros(-nbytes % 4, np.uint8)])
         self._blocks = creation.asarray(data.view(np.uint32), device=device)
 
     @property
@@ -112,6 +127,8 @@ class QuantizedArray(Shown):
 
     def tobytes(self) -> bytes:
         """Return the blocks, as a GGUF file stores them. Blocks."""
+        if self._parts:
+            return b"".join([part.tobytes() for part in self._parts])
         return np.asarray(self._blocks).tobytes()[: self.nbytes]
 
     def __getitem__(self, indices: Any) -> Array:
@@ -166,6 +183,9 @@ def dequantize(weight: QuantizedArray, dtype: Any = np.float32) -> Array:
     kind = checks.numpy_dtype(op, "dtype", dtype)
     if kind not in (np.float32, np.float16):
         raise InvalidType(op, "dtype", kind, "float32 or float16")
+    if weight._parts:
+        found: Array = manipulation.concat([dequantize(part, dtype) for part in weight._parts])
+        return found
     blocks = weight._blocks
     if not product(weight.shape):
         return creation.zeros(weight.shape, dtype=kind, device=weight.device)
@@ -194,6 +214,8 @@ def _as_indices(indices: Any, weight: QuantizedArray) -> Array:
 def embedding(input: Array, weight: QuantizedArray) -> Array:
     """Return rows of a quantized table as float32, as ``nn.embedding``."""
     op = "embedding"
+    if weight._parts:
+        return _of_parts(inputs.whole(op, "input", input), weight)
     own = apply.packed(inputs.whole(op, "input", input))
     made = inputs.room(op, own, FLOAT32, (*own.shape, weight.shape[1]))
     if made.size and weight.shape[0]:
@@ -204,6 +226,19 @@ def embedding(input: Array, weight: QuantizedArray) -> Array:
         )  # fmt: skip
         return made
     return creation.full(made.shape, np.nan, dtype=np.float32, device=weight.device)
+
+
+def _of_parts(indices: Array, weight: QuantizedArray) -> Array:
+    """Return rows of a table in several buffers."""
+    found: Array | None = None
+    begin = 0
+    for part in weight._parts:  # indices outside of a part give NaN
+        rows = embedding(indices - begin, part)
+        is_later = manipulation.expand_dims(indices >= begin, axis=-1)
+        found = rows if found is None else elementwise.where(is_later, rows, found)
+        begin += part.shape[0]
+    assert found is not None
+    return found
 
 
 @differentiable(
@@ -242,6 +277,9 @@ def linear(input: Array, weight: QuantizedArray, residual: Array | None = None) 
     added = None
     if residual is not None:
         added = inputs.shaped(op, "residual", inputs.floats(op, "residual", residual), shape)
+    if weight._parts:
+        made = manipulation.concat([linear(x, part) for part in weight._parts], axis=-1)
+        return made if added is None else made + added
     vectors = product(x.shape[:-1])
     if not vectors * rows or not columns:
         zeros = creation.zeros(shape, dtype=np.float32, device=x.device)

@@ -47,6 +47,8 @@ class Config:
         Soft caps of scores and logits. 0 for none.
     attention_scale : float
         Factor of scores. 0 for 1 / √head_width.
+    adjacent_pairs : bool
+        Whether neighbors are a pair that turns, else elements half a head apart.
     """
 
     architecture: str
@@ -69,6 +71,7 @@ class Config:
     attention_softcap: float
     final_softcap: float
     attention_scale: float
+    adjacent_pairs: bool
 
 
 class Reader(Shown):
@@ -171,6 +174,8 @@ def config_of(metadata: Mapping[str, Any]) -> Config:
         attention_softcap=read.real("attn_logit_softcapping", 0.0),
         final_softcap=read.real("final_logit_softcapping", 0.0),
         attention_scale=read.real("attention.scale", 0.0),
+        # GGUF's converter reorders Llama's heads so that pairs are neighbors.
+        adjacent_pairs=bool(metadata.get("general.adjacent_pairs", read.architecture == "llama")),
     )
 
 

@@ -46,6 +46,20 @@ class RMSNorm(Module):
         return normalization.rms_norm(x, self.weight.shape, self.weight, self.eps)
 
 
+class LayerNorm(Module):
+    """Normalize the last axis to mean 0 and variance 1, then scale and shift."""
+
+    def __init__(self, weights: Weights, name: str, width: int, eps: float) -> None:
+        super().__init__()
+        self.weight = weights.vector(f"{name}.weight", width)
+        self.bias = weights.vector(f"{name}.bias", width)
+        self.eps = eps
+
+    def forward(self, x: Array) -> Array:
+        """Return an array of the input's shape."""
+        return normalization.layer_norm(x, self.weight.shape, self.weight, self.bias, self.eps)
+
+
 class Attention(Module):
     """Causal attention of grouped queries to the cache, with rotary position embeddings.
 
@@ -57,8 +71,6 @@ class Attention(Module):
         The model's.
     layer : int
         The number of the block.
-    adjacent : bool
-        Whether neighbors are a pair that turns, else elements half a head apart.
     window : int
         The most keys that a token attends to. 0 for all.
     normed : bool
@@ -66,8 +78,8 @@ class Attention(Module):
     """
 
     def __init__(
-        self, weights: Weights, prefix: str, config: Config, layer: int, *, adjacent: bool = False,
-        window: int = 0, normed: bool = False,
+        self, weights: Weights, prefix: str, config: Config, layer: int, *, window: int = 0,
+        normed: bool = False,
     ) -> None:  # fmt: skip
         super().__init__()
         width, heads, kv_heads = config.head_width, config.heads, config.kv_heads
@@ -84,7 +96,8 @@ class Attention(Module):
             self.q_norm = RMSNorm(weights, f"{prefix}.attn_q_norm", width, config.eps)
             self.k_norm = RMSNorm(weights, f"{prefix}.attn_k_norm", width, config.eps)
         self.is_normed = normed
-        self.layer, self.adjacent, self.window = layer, adjacent, window
+        self.layer, self.window = layer, window
+        self.adjacent = config.adjacent_pairs
         self.scale = config.attention_scale or 1 / sqrt(width)
         self.softcap = config.attention_softcap
 

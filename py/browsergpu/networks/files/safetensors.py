@@ -55,6 +55,11 @@ class Safetensors(Mapping[str, Array]):
             raise headers.refused(f"have bytes of 0 and 1 in {name!r}, of BOOL")
         return found
 
+    def stored(self, name: str) -> np.ndarray:
+        """Return the bytes of an array, as uint8, which share the file's memory."""
+        entry = self.entries[name]
+        return self._bytes[self._start + entry.begin : self._start + entry.end]
+
     def __getitem__(self, name: str) -> Array:
         return creation.asarray(self.numpy(name), device=self.device)
 

@@ -29,7 +29,7 @@ def rotate(x: np.ndarray, base: float, adjacent: bool) -> np.ndarray:
 
 
 def attend(
-    q: np.ndarray, k: np.ndarray, v: np.ndarray, scale: float, window: int = 0
+    q: np.ndarray, k: np.ndarray, v: np.ndarray, scale: float, window: int = 0, cap: float = 0.0
 ) -> np.ndarray:
     count, heads, width = q.shape
     each = heads // k.shape[1]
@@ -40,6 +40,8 @@ def attend(
         hidden |= at[None, :] <= at[:, None] - window
     for h in range(heads):
         scores = (q[:, h] @ k[:, h // each].T) * F(scale)
+        if cap:
+            scores = F(cap) * np.tanh(scores / F(cap))
         scores[hidden] = -np.inf
         shares = np.exp(scores - scores.max(-1, keepdims=True))
         found[:, h] = (shares / shares.sum(-1, keepdims=True)) @ v[:, h // each]
@@ -56,7 +58,7 @@ def gelu(x: np.ndarray) -> np.ndarray:
 
 
 class Decoder:
-    """The logits of Llama's architecture and of Gemma 3.
+    """The logits of Llama, Qwen 2 and 3, Gemma 2 and 3, and Phi-3.
 
     ``weights`` are float32 by GGUF's names, ``metadata`` that of the file.
     """
@@ -76,37 +78,114 @@ class Decoder:
         self.eps = own["attention.layer_norm_rms_epsilon"]
         self.base = own.get("rope.freq_base", 10000.0)
         self.window = own.get("attention.sliding_window", 0)
+        self.is_gemma = self.kind.startswith("gemma")
+        self.softcap = own.get("attn_logit_softcapping", 0.0)
+        self.final = own.get("final_logit_softcapping", 0.0)
 
     def logits(self, tokens: Any) -> np.ndarray:
         """The logits [T, vocabulary] of tokens."""
         w = self.w
         x = w["token_embd.weight"][np.asarray(tokens)]
-        if self.kind == "gemma3":
+        if self.is_gemma:
             x = x * F(np.sqrt(self.width))
         for n in range(self.layers):
             x = self.block(x, n)
         x = rms(x, w["output_norm.weight"], self.eps)
-        return x @ w.get("output.weight", w["token_embd.weight"]).T
+        found = x @ w.get("output.weight", w["token_embd.weight"]).T
+        return F(self.final) * np.tanh(found / F(self.final)) if self.final else found
+
+    def linear(self, x: np.ndarray, name: str) -> np.ndarray:
+        found = x @ self.w[f"{name}.weight"].T
+        return found + self.w[f"{name}.bias"] if f"{name}.bias" in self.w else found
 
     def block(self, x: np.ndarray, n: int) -> np.ndarray:
-        is_gemma = self.kind == "gemma3"
-
-        def of(name: str) -> np.ndarray:
-            return self.w[f"blk.{n}.{name}.weight"]
-
-        a = rms(x, of("attn_norm"), self.eps)
-        q, k, v = (
-            (a @ of(f"attn_{name}").T).reshape(len(a), -1, self.head) for name in ("q", "k", "v")
-        )
-        base, window = self.base, 0
-        if is_gemma:
-            q, k = rms(q, of("attn_q_norm"), self.eps), rms(k, of("attn_k_norm"), self.eps)
-            if n % 6 != 5:
-                base, window = 10000.0, self.window
-        q, k = rotate(q, base, not is_gemma), rotate(k, base, not is_gemma)
-        a = attend(q, k, v, self.head**-0.5, window) @ of("attn_output").T
-        x = x + (rms(a, of("post_attention_norm"), self.eps) if is_gemma else a)
-        m = rms(x, of("ffn_norm"), self.eps)
+        at = f"blk.{n}"
+        w, is_gemma = self.w, self.is_gemma
+        a = rms(x, w[f"{at}.attn_norm.weight"], self.eps)
+        sizes = [self.heads * self.head, self.kv_heads * self.head]
+        if self.kind == "phi3":
+            parts = np.split(self.linear(a, f"{at}.attn_qkv"), np.cumsum(sizes), axis=1)
+        else:
+            parts = [self.linear(a, f"{at}.attn_{name}") for name in ("q", "k", "v")]
+        q, k, v = (one.reshape(len(a), -1, self.head) for one in parts)
+        if f"{at}.attn_q_norm.weight" in w:
+            q = rms(q, w[f"{at}.attn_q_norm.weight"], self.eps)
+            k = rms(k, w[f"{at}.attn_k_norm.weight"], self.eps)
+        base, window = self.base, self.window
+        if self.kind == "gemma3":
+            base, window = (self.base, 0) if n % 6 == 5 else (10000.0, window)
+        if self.kind == "gemma2":
+            window = 0 if n % 2 else window
+        adjacent = self.kind == "llama"
+        q, k = rotate(q, base, adjacent), rotate(k, base, adjacent)
+        a = attend(q, k, v, self.head**-0.5, window, self.softcap)
+        a = self.linear(a, f"{at}.attn_output")
+        x = x + (rms(a, w[f"{at}.post_attention_norm.weight"], self.eps) if is_gemma else a)
+        m = rms(x, w[f"{at}.ffn_norm.weight"], self.eps)
+        if self.kind == "phi3":
+            gate, up = np.split(self.linear(m, f"{at}.ffn_up"), 2, axis=1)
+        else:
+            gate, up = self.linear(m, f"{at}.ffn_gate"), self.linear(m, f"{at}.ffn_up")
         active = gelu if is_gemma else silu
-        m = (active(m @ of("ffn_gate").T) * (m @ of("ffn_up").T)) @ of("ffn_down").T
-        return x + (rms(m, of("post_ffw_norm"), self.eps) if is_gemma else m)
+        m = self.linear(active(gate) * up, f"{at}.ffn_down")
+        return x + (rms(m, w[f"{at}.post_ffw_norm.weight"], self.eps) if is_gemma else m)
+
+
+def layer_norm(x: np.ndarray, w: dict[str, np.ndarray], name: str, eps: float) -> np.ndarray:
+    mean = x.mean(-1, keepdims=True)
+    own = (x - mean) / np.sqrt(((x - mean) ** 2).mean(-1, keepdims=True) + F(eps))
+    return (own * w[f"{name}.weight"] + w[f"{name}.bias"]).astype(F)
+
+
+def of_gpt2(w: dict[str, np.ndarray], tokens: Any, heads: int, eps: float) -> np.ndarray:
+    """The logits [T, vocabulary] of GPT-2."""
+
+    def linear(x: np.ndarray, name: str) -> np.ndarray:
+        return x @ w[f"{name}.weight"].T + w[f"{name}.bias"]
+
+    count = len(tokens)
+    x = w["token_embd.weight"][np.asarray(tokens)] + w["position_embd.weight"][:count]
+    n = 0
+    while f"blk.{n}.attn_norm.weight" in w:
+        at = f"blk.{n}"
+        a = linear(layer_norm(x, w, f"{at}.attn_norm", eps), f"{at}.attn_qkv")
+        q, k, v = (one.reshape(count, heads, -1) for one in np.split(a, 3, axis=1))
+        x = x + linear(attend(q, k, v, q.shape[2] ** -0.5), f"{at}.attn_output")
+        m = linear(layer_norm(x, w, f"{at}.ffn_norm", eps), f"{at}.ffn_up")
+        x = x + linear(gelu(m), f"{at}.ffn_down")
+        n += 1
+    return layer_norm(x, w, "output_norm", eps) @ w["token_embd.weight"].T
+
+
+def of_bert(w: dict[str, np.ndarray], tokens: Any, heads: int, eps: float) -> np.ndarray:
+    """The mean of the last states of BERT, with length 1, in float64."""
+    from math import erf
+
+    def linear(x: np.ndarray, name: str) -> np.ndarray:
+        return x @ w[f"{name}.weight"].T.astype(np.float64) + w[f"{name}.bias"]
+
+    def norm(x: np.ndarray, name: str) -> np.ndarray:
+        mean = x.mean(-1, keepdims=True)
+        own = (x - mean) / np.sqrt(((x - mean) ** 2).mean(-1, keepdims=True) + eps)
+        return own * w[f"{name}.weight"] + w[f"{name}.bias"]
+
+    exact = np.vectorize(lambda v: 0.5 * v * (1 + erf(v / 2**0.5)))
+    count = len(tokens)
+    x = w["token_embd.weight"][np.asarray(tokens)].astype(np.float64)
+    x = norm(x + w["position_embd.weight"][:count] + w["token_types.weight"][0], "token_embd_norm")
+    n = 0
+    while f"blk.{n}.attn_q.weight" in w:
+        at = f"blk.{n}"
+        q, k, v = (
+            linear(x, f"{at}.attn_{name}").reshape(count, heads, -1) for name in ("q", "k", "v")
+        )
+        scores = np.einsum("qhd,khd->hqk", q, k) * q.shape[2] ** -0.5
+        shares = np.exp(scores - scores.max(-1, keepdims=True))
+        shares /= shares.sum(-1, keepdims=True)
+        a = np.einsum("hqk,khd->qhd", shares, v).reshape(count, -1)
+        x = norm(x + linear(a, f"{at}.attn_output"), f"{at}.attn_output_norm")
+        m = exact(linear(x, f"{at}.ffn_up"))
+        x = norm(x + linear(m, f"{at}.ffn_down"), f"{at}.layer_output_norm")
+        n += 1
+    found = x.mean(0)
+    return found / np.linalg.norm(found)

@@ -52,10 +52,49 @@ def weights(kind: str, seed: int = 0) -> dict[str, np.ndarray]:
             own |= {"attn_q_norm": norm(HEAD), "attn_k_norm": norm(HEAD)}
         if kind in ("gemma2", "gemma3"):
             own |= {"post_attention_norm": norm(WIDTH), "post_ffw_norm": norm(WIDTH)}
+        if kind == "phi3":
+            heads = [own.pop(f"attn_{name}") for name in ("q", "k", "v")]
+            own |= {"attn_qkv": np.concatenate(heads)}
+            own["ffn_up"] = np.concatenate([own.pop("ffn_gate"), own["ffn_up"]])
         found |= {f"blk.{n}.{name}.weight": value for name, value in own.items()}
         if kind == "qwen2":
             for name, rows in (("q", HEADS), ("k", KV_HEADS), ("v", KV_HEADS)):
                 found[f"blk.{n}.attn_{name}.bias"] = norm(rows * HEAD)
+    return found
+
+
+def with_biases(kind: str, context: int = 256) -> dict[str, np.ndarray]:
+    """Weights of gpt2 or bert, float32 by GGUF's names."""
+    generator = np.random.default_rng(7)
+    tokens, _, _ = vocabulary()
+    found: dict[str, np.ndarray] = {}
+
+    def add(name: str, *shape: int) -> None:
+        drawn = generator.standard_normal(shape) / np.sqrt(shape[-1])
+        found[f"{name}.weight"] = (drawn if len(shape) > 1 else 1 + drawn).astype(np.float32)
+        if "embd.w" not in f"{name}.w" and name != "token_types":
+            found[f"{name}.bias"] = (0.1 * generator.standard_normal(shape[0])).astype(np.float32)
+
+    add("token_embd", len(tokens), WIDTH)
+    add("position_embd", context, WIDTH)
+    names = ("attn_norm", "ffn_norm")
+    if kind == "bert":
+        add("token_types", 2, WIDTH)
+        add("token_embd_norm", WIDTH)
+        names = ("attn_output_norm", "layer_output_norm")
+    else:
+        add("output_norm", WIDTH)
+    for n in range(LAYERS):
+        for name in names:
+            add(f"blk.{n}.{name}", WIDTH)
+        if kind == "bert":
+            for name in ("attn_q", "attn_k", "attn_v"):
+                add(f"blk.{n}.{name}", WIDTH, WIDTH)
+        else:
+            add(f"blk.{n}.attn_qkv", 3 * WIDTH, WIDTH)
+        add(f"blk.{n}.attn_output", WIDTH, WIDTH)
+        add(f"blk.{n}.ffn_up", INNER, WIDTH)
+        add(f"blk.{n}.ffn_down", WIDTH, INNER)
     return found
 
 
