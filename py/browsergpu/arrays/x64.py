@@ -81,7 +81,7 @@ def check_x64(op: str, argument: str, dtype: np.dtype[Any]) -> None:
 
 
 def check_x64_pair(op: str, kinds: Iterable[ElementType]) -> bool:
-    """Call :func:`check_x64` for int64 beside uint64, and return whether these are both present.
+    """Call :func:`check_x64` for int64 beside uint64, and return whether both dtypes are present.
 
     NumPy promotes the two to float64.
     """

@@ -223,7 +223,7 @@ def _holds(items: Sequence[Any]) -> bool:
 
 
 def _have_batched(args: Sequence[Any], options: dict[str, Any]) -> bool:
-    """Return whether arguments contain arrays of ``vmap``."""
+    """Return whether arguments contain batched arrays of ``vmap``."""
     return _any_batched(args) or any(type(x) in BATCHED for x in options.values())
 
 

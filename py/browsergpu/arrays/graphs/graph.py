@@ -217,7 +217,7 @@ class Graph(OfBlock):
 
     @property
     def written_ids(self) -> set[int]:
-        """The ids of the buffers that a replay may write, or callers before it."""
+        """The ids of the buffers that a replay, or a caller before it, may write."""
         return set() if self._captured is None else self._captured.written | self._given
 
     def drop(self) -> None:

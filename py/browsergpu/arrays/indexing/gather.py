@@ -259,7 +259,7 @@ class Region:
         return tuple([(low, count) for low, _, count, _, _ in self.axes])
 
     def place(self, shape: Shape, steps: Shape | None) -> Place:
-        """Return the place of the region in an array, as a view of that."""
+        """Return the place of the region in an array, as a view of the array."""
         strides = [0] * len(self.shape)
         offset = 0
         for step, (low, by, count, is_turned, own) in zip(

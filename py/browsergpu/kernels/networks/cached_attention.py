@@ -7,7 +7,7 @@ from browsergpu.gpu.program import Slot
 from browsergpu.kernels.base.build import Build
 from browsergpu.kernels.base.family import Kernel, KernelFamily, bindings
 
-#: The most elements of a head. They are a multiple of 4.
+#: Maximum elements of a head, which must be a multiple of 4.
 WIDEST = 512
 
 

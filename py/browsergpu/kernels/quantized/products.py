@@ -9,9 +9,9 @@ from browsergpu.kernels.base.build import Build
 from browsergpu.kernels.base.family import Fields, Kernel, KernelFamily, Work, bindings
 from browsergpu.kernels.quantized.formats import CONFIGURATIONS, FORMATS
 
-#: The most vectors of the kernel that reads the matrix once.
+#: Maximum number of vectors for the kernel that reads the matrix once.
 FEW = 8
-_ROWS = 4  # of the matrix, for each workgroup of the kernel for few vectors
+_ROWS = 4  # rows per workgroup of the kernel for few vectors
 _TILE = 64
 
 

@@ -34,7 +34,7 @@ class Dataset(Protocol):
 class IterableDataset(Shown):
     """Base of datasets whose samples come one after the other.
 
-    A subclass defines ``__iter__``. It may define ``__len__``, too.
+    A subclass defines ``__iter__``. It may also define ``__len__``.
     """
 
     def __iter__(self) -> Iterator[Any]:

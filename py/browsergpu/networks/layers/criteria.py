@@ -52,7 +52,7 @@ class PairwiseDistance(Module):
 
 
 class KLDivLoss(Loss):
-    """Compute :func:`browsergpu.nn.kl_div`. ``reduction`` may be "batchmean", too."""
+    """Compute :func:`browsergpu.nn.kl_div`. ``reduction`` may also be "batchmean"."""
 
     def __init__(self, *, reduction: str = "mean", log_target: bool = False) -> None:
         super().__init__(reduction="sum" if reduction == "batchmean" else reduction)

@@ -233,7 +233,7 @@ class _Search:
             share = vecdot(s, found) * inverse  # stays on the GPU
             shares.append(share)
             found = elementwise.subtract(found, y * share)
-            # Otherwise each iteration would be another kernel, of all those before it.
+            # Otherwise each iteration would need a new kernel with all previous operations.
             evaluation.eval(found)
         found = elementwise.multiply(found, state["H_diag"])
         for y, s, inverse, share in zip(changes, steps, inverses, shares[::-1], strict=True):

@@ -91,7 +91,9 @@ class LRScheduler(Shown):
         raise NotImplementedError
 
     def _next(self, rate: float, base: float, at: int, n: int) -> float:
-        """Return the rate after n steps from that after n - 1 steps. Before the first, n is 0."""
+        """Return the rate after n steps, given the rate after n - 1. Before the first step, n is
+        0.
+        """
         return self._rate(base, at, n)
 
     def get_last_lr(self) -> list[float]:
