@@ -41,7 +41,7 @@ def _viewed(op: str, x: Any, shape: Any) -> Any:
         return manipulation.reshape(x, shape, copy=False)
     except InvalidArgument as error:
         if error.argument != "copy":
-            raise
+            raise InvalidArgument(op, "shape", shape, error.expected) from None
         expected = "a shape that the strides of the tensor allow without a copy"
         raise NotAView(op, "shape", shape, expected, "Use reshape().") from error
 
