@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes ready what the browsergpu page needs, serves it on this machine and opens it."""
+"""Prepares the browsergpu page, serves it on this machine and opens it."""
 
 import sys
 from pathlib import Path

@@ -1,13 +1,13 @@
-"""How long the notebook takes to start, in a headless Chromium on this machine.
+"""Measures the start of the notebook in a headless Chromium on this machine.
 
     python3 bench/boot.py --times 5
 
-Seconds from the navigation to "Ready" and to the first result of a sum on the GPU, which imports
-browsergpu and opens the GPU; medians of so many visits. Each begins with an empty profile of the
-browser ("cold"); once the browser has kept what a first boot leaves it, it is ended and started
-again with the same profile ("warm"). The site is on this machine: no network is in between.
+Prints the median seconds from the navigation to "Ready", and to the first result of a sum on the
+GPU, which includes importing browsergpu and opening the GPU. Each visit starts with an empty
+browser profile ("cold"). When the browser has cached the files of the first boot, it restarts with
+the same profile ("warm"). The site is served from this machine, so no network is measured.
 
-Needs what tests/run.py makes: run it with .cache/venv/bin/python, after tests/run.py.
+Run it with .cache/venv/bin/python, after tests/run.py has created that environment.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from devsite import make_server, prepare, server_url  # noqa: E402
 
 TIMEOUT_MS = 600_000
 
-# The page's clock begins with the navigation.
+# The page's clock starts at the navigation.
 BOOT = """async (code) => {
   while (!globalThis.browsergpu) await new Promise((next) => setTimeout(next, 5));
   await browsergpu.ready;
@@ -38,7 +38,7 @@ BOOT = """async (code) => {
   return { ready, result: performance.now(), sum };
 }"""
 SUM = "import browsergpu as bg\nfloat(bg.ones((1000, 1000)).sum())"
-# What web/kernel/kept.js writes some seconds after a first boot.
+# web/kernel/kept.js writes these caches some seconds after a first boot.
 KEPT = """async () => {
   for (const name of ["browsergpu-python", "browsergpu-bytecode"]) {
     if ((await (await caches.open(name)).keys()).length === 0) return false;
@@ -48,7 +48,7 @@ KEPT = """async () => {
 
 
 def boot(playwright: Playwright, profile: Path, url: str) -> tuple[float, float]:
-    """Seconds to "Ready" and to the first result; ends when the browser has kept all."""
+    """Return the seconds to "Ready" and to the first result, once the caches are complete."""
     with chromium.launch_profile(playwright, profile) as context:
         page = context.pages[0]
         page.set_default_timeout(TIMEOUT_MS)
@@ -62,7 +62,7 @@ def boot(playwright: Playwright, profile: Path, url: str) -> tuple[float, float]
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--times", type=int, default=5, help="how many visits of each kind")
+    parser.add_argument("--times", type=int, default=5, help="number of visits of each kind")
     times = parser.parse_args().times
     server = make_server(prepare().roots)
     threading.Thread(target=server.serve_forever, daemon=True).start()

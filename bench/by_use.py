@@ -1,13 +1,13 @@
-"""Tuning by use, shown on a GPU whose picks the table has: they are taken away, and real calls find
-them again.
+"""Measures autotuning during normal calls on a GPU that has tuned defaults.
 
     python3 bench/by_use.py [operation ...]
 
-Needs ``pip install browsergpu[native]`` (or PYTHONPATH=py); ``BROWSERGPU_ENGINE`` chooses the
-engine. For the typical problem of each size class it prints the table's pick, the pick for a device
-of which nobody knows more than its limits, and what the calls have picked, with their times; after
-how many calls that was, and the longest first turn. Times are the GPU's, the best of some rounds,
-as ``tune()`` takes them. Nothing that was kept before is read, and nothing stays.
+Needs ``pip install browsergpu[native]`` (or PYTHONPATH=py). ``BROWSERGPU_ENGINE`` selects the
+engine. The script hides the table of tuned defaults and calls a typical problem of each size class
+until autotuning has selected a variant. It prints three variants with their times: the tuned
+default, the default for an unknown device with the same limits, and the autotuned one. It also
+prints the number of calls, and the slowest first call of a variant. Times are GPU times, the best
+of several rounds, as in ``tune()``. The script neither reads nor writes stored tuning results.
 """
 
 from __future__ import annotations
@@ -35,18 +35,20 @@ CALLS_A_WAIT = 8
 
 @dataclass(frozen=True)
 class Found:
-    """What the calls of a problem came to."""
+    """The result of autotuning one problem."""
 
     default: str
     picked: str
     calls: int
-    slowest: float  # times the general kernel's first turn
+    slowest: float  # first call of a variant, relative to the general kernel's
 
 
 @contextmanager
 def no_table() -> Iterator[None]:
-    """Within the block nothing has been measured on any device; software still leaves out what
-    takes seconds to compile."""
+    """Hide the tuned defaults of all devices within the block.
+
+    Those of software GPUs stay, since some variants take seconds to compile there.
+    """
     before = choices.PICKS, choices.is_measured
     choices.PICKS = {"software": before[0]["software"]}
     choices.is_measured = lambda _info: False
@@ -58,7 +60,7 @@ def no_table() -> Iterator[None]:
 
 @contextmanager
 def operands(device: Device, problem: Problem) -> Iterator[Sequence[Any]]:
-    """Buffers of ones."""
+    """Yield buffers of ones."""
     made = []
     try:
         for n in problem.elements:
@@ -71,7 +73,7 @@ def operands(device: Device, problem: Problem) -> Iterator[Sequence[Any]]:
 
 
 def by_use(device: Device, problem: Problem) -> Found | None:
-    """Calls until the class is settled; None where there is nothing to choose from."""
+    """Call a problem until its size class has a variant. Return None if there is only one."""
     tuning = device._programs.by_use
     assert tuning is not None
     op, size_class = problem.op, problem.size_class
@@ -99,7 +101,7 @@ def by_use(device: Device, problem: Problem) -> Found | None:
 
 
 def times(device: Device, problem: Problem, names: Sequence[str]) -> dict[str, float]:
-    """Seconds of some variants at a problem."""
+    """Return the seconds of each named variant."""
     with operands(device, problem) as buffers:
 
         def work(name: str, repeats: int) -> None:
@@ -112,12 +114,12 @@ def times(device: Device, problem: Problem, names: Sequence[str]) -> dict[str, f
 
 
 def main(operations: Sequence[str]) -> None:
-    """Prints a row for each size class."""
+    """Print a row for each size class."""
     os.environ["XDG_CACHE_HOME"] = tempfile.mkdtemp()
     known = bg.init(tune_by_use=False)
     with no_table():
         unknown = block_on(Device.request(tune_by_use=True, warm_up=False), "bench")
-    print(f"{unknown.name}: the table's pick, the one by limits alone, the one by use")
+    print(f"{unknown.name}: tuned default, default by limits, autotuned")
     for problem in PROBLEMS:
         if operations and problem.op not in operations:
             continue
@@ -130,10 +132,10 @@ def main(operations: Sequence[str]) -> None:
 
 
 def row(known: Device, problem: Problem, found: Found) -> None:
-    """Prints what was found for a problem, beside what the table says."""
+    """Print the autotuned variant of a problem beside the tuned default."""
     op, size_class = problem.op, problem.size_class
     pick = known.variants.picked(op, size_class)
-    # Without a pick it is the first in the table's order that can: what the device does now.
+    # Without a tuned default, the device uses the first suitable variant of the table.
     with operands(known, problem) as buffers, known.variants.noting() as asked:
         known.launch("bench", problem.prepare, buffers)
     able = next((able for o, c, able in asked if (o, c) == (op, size_class)), None)
@@ -145,8 +147,8 @@ def row(known: Device, problem: Problem, found: Found) -> None:
     shown = [f"{name:16}{1e6 * measured.get(name, 0):9.1f} µs" for name in names]
     ratio = measured[found.picked] / measured[table] if table in measured else 1.0
     print(
-        f"{op:14}{size_class:16}{'  '.join(shown)}  {ratio:5.2f} of the table's time; "
-        f"{found.calls} calls, the slowest first turn {found.slowest:.1f} times the general's",
+        f"{op:14}{size_class:16}{'  '.join(shown)}  {ratio:5.2f} of the tuned default's time; "
+        f"{found.calls} calls, slowest first call {found.slowest:.1f} times the general kernel's",
         flush=True,
     )
 

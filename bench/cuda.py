@@ -1,12 +1,12 @@
-"""The rows of bench/run.py in PyTorch on CUDA, for a column beside the browser's.
+"""Measures the rows of bench/run.py with PyTorch on CUDA, for a column beside the browser's.
 
     python3 bench/cuda.py --out cuda.jsonl [--sizes small]
     .cache/venv/bin/python bench/run.py report lines.jsonl cuda.jsonl
 
-Measured in the manner of the pages (page/common.mjs: so many calls that a wait is little beside
-them), from Python, eagerly, without TF32, by PyTorch's own functions where it has them. Each result
-is checked against the row's reference values. Needs PyTorch and NumPy; where there is no CUDA it
-runs on the CPU, whose speed tells nothing.
+The timing follows page/common.mjs: each sample contains enough calls to make the final wait
+negligible. PyTorch runs eagerly, without TF32, and with its own fused functions where they exist.
+Each result is checked against the row's reference values. Needs PyTorch and NumPy. Without CUDA it
+runs on the CPU, as a test of the script only.
 """
 
 from __future__ import annotations
@@ -28,20 +28,20 @@ from suite.data import Input
 from suite.row import Row
 from suite.rows import SIZES, rows
 
-LEAST_S = 0.03  # of work that is waited for at once
+LEAST_S = 0.03  # of work between two waits
 WARM_S = 0.2
 REPEATS = 10
 
 
 class Torch:
-    """PyTorch's functions by the rows' operations."""
+    """PyTorch's functions for the operations of the rows."""
 
     def __init__(self) -> None:
         import torch
 
         torch.backends.cuda.matmul.allow_tf32 = False
         torch.backends.cudnn.allow_tf32 = False
-        torch.backends.cudnn.benchmark = True  # it tries its convolutions, as ours does
+        torch.backends.cudnn.benchmark = True  # autotunes convolutions, as browsergpu does
         self.torch, self.nn = torch, torch.nn.functional
         self.on = "cuda" if torch.cuda.is_available() else "cpu"
         self.version = torch.__version__
@@ -51,12 +51,12 @@ class Torch:
             self.torch.cuda.synchronize()
 
     def put(self, x: Input) -> Any:
-        """An input on the GPU, its copies made there."""
+        """Return an input on the GPU. Its copies are made there."""
         once = self.torch.from_numpy(x.copy()).to(self.on)
         return once.repeat(x.repeat, *[1] * (len(x.shape) - 1)) if x.repeat > 1 else once
 
     def call(self, row: Row) -> Callable[..., Any] | None:
-        """What does a row's work with its inputs by name, or None where there is no such row."""
+        """Return the function that computes a row from its inputs by name, or None."""
         return getattr(self, f"_{row.op}", None)
 
     def _matmul(self, o: Mapping[str, Any], a: Any, b: Any) -> Any:
@@ -124,7 +124,7 @@ class Torch:
 
 
 def timed(issue: Callable[[], Any], wait: Callable[[], None], row: Row) -> dict[str, Any]:
-    """A row's time: of so many calls that a wait is little beside them."""
+    """Return the time of a call, from samples that are long compared to a wait."""
 
     def once(times: int) -> float:
         start = time.perf_counter()
@@ -146,7 +146,7 @@ def timed(issue: Callable[[], Any], wait: Callable[[], None], row: Row) -> dict[
 
 
 def checked(row: Row, result: Any) -> dict[str, Any]:
-    """Whether a result has the row's reference values."""
+    """Compare a result with the row's reference values."""
     told = row.as_json()["check"]
     flat = result.reshape(-1)
     error = max(abs(float(flat[i]) - v) for i, v in zip(told["at"], told["values"], strict=True))
@@ -154,7 +154,7 @@ def checked(row: Row, result: Any) -> dict[str, Any]:
 
 
 def measure(library: Torch, row: Row) -> dict[str, Any] | None:
-    """A row's line, or None where the row is not PyTorch's."""
+    """Measure a row and return its line, or None if PyTorch does not compute it."""
     if row.op in ("upload", "readback"):
         data = row.inputs["x"].copy()
         issue = getattr(library, row.op)(data)
@@ -171,9 +171,9 @@ def measure(library: Torch, row: Row) -> dict[str, Any] | None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="bench/run.py's rows in PyTorch.")
-    parser.add_argument("--out", type=Path, required=True, help="the file that gets the lines")
-    parser.add_argument("--sizes", choices=SIZES, default="big", help="of the rows (big)")
+    parser = argparse.ArgumentParser(description="Measures the rows of bench/run.py with PyTorch.")
+    parser.add_argument("--out", type=Path, required=True, help="file for the lines")
+    parser.add_argument("--sizes", choices=SIZES, default="big", help="sizes of the rows (big)")
     options = parser.parse_args()
     library = Torch()
     with options.out.open("a", encoding="utf-8") as lines, np.errstate(all="ignore"):

@@ -1,4 +1,4 @@
-"""What more GPUs of one host bring through Dask, beside NumPy chunks on its cores.
+"""Measures how Dask programs scale over the GPUs of one host, compared with NumPy on its cores.
 
     python3 bench/dask_scale.py --workers 1,2,4 > rows.jsonl
 
@@ -10,14 +10,14 @@ number ``speedup`` over that. The programs are in ``bench/dask_programs``:
   that it needs, so nothing moves.
 - moved: the same product as ``a @ b`` of arrays on the workers. Dask moves chunks.
 - kmeans: rounds of Lloyd's algorithm on points that stay on the workers.
-- reduction: mean((u - 1/2)²) of random numbers that are drawn as they are needed.
-- several: the same mean, of several chunks a task.
+- reduction: mean((u - 1/2)²) of random numbers that are drawn on demand.
+- several: the same mean, with several chunks per task.
 - transpose: mean((A - Aᵀ)²). Most chunks move.
 - sort: random keys, sorted by sampling. Most keys move.
-- transfer: bytes a second of a chunk from one worker's GPU to another's. Needs two workers.
-- tasks: empty tasks a second.
+- transfer: bytes per second of a chunk from one worker's GPU to another's. Needs two workers.
+- tasks: empty tasks per second.
 
-The default sizes are for GPUs of 80 GB and more. NumPy chunks have smaller ones.
+The default sizes are for GPUs with at least 80 GB. NumPy chunks have smaller sizes.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ KINDS = ("browsergpu", "numpy")
 
 @contextmanager
 def cluster(kind: str, workers: int, o: argparse.Namespace) -> Iterator[Client]:
-    """A client of so many GPUs, or of all cores."""
+    """Yield a client of a cluster with this number of GPUs, or with all cores."""
     options: dict[str, Any] = {"dashboard_address": None, "local_directory": o.directory}
     memory = {"target": o.spill_at, "spill": max(o.spill_at, 0.7), "pause": max(o.spill_at, 0.8)}
     if o.memory_limit:
@@ -69,8 +69,8 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     )
     add = parser.add_argument
     add("--workers", type=numbers, default=[1, 2, 4], help="numbers of GPUs: 1,2,4")
-    add("--adapters", default="", help="indices of the GPUs, all by default")
-    add("--only", default=",".join(PROGRAMS), help="programs, of those above")
+    add("--adapters", default="", help="indices of the GPUs (all)")
+    add("--only", default=",".join(PROGRAMS), help="programs to run")
     add("--kinds", default=",".join(KINDS), help="kinds of chunks: browsergpu,numpy")
     add("--tasks-ahead", type=float, default=None, help="of a LocalCluster of GPUs")
     add("--repeats", type=int, default=3)
@@ -104,7 +104,7 @@ def main(arguments: list[str]) -> None:
         first: dict[str, float] = {}
         for workers in o.workers if kind == "browsergpu" else [0]:
             for name in o.only.split(","):
-                with cluster(kind, workers, o) as client:  # a new one, which holds nothing
+                with cluster(kind, workers, o) as client:  # frees all memory
                     found = PROGRAMS[name](kind, client, o)
                 if found is None:
                     continue

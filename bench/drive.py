@@ -1,11 +1,11 @@
-"""Opens benchmark pages in headless Chrome, one after the other, and keeps what they post.
+"""Opens benchmark pages in headless Chrome, one after the other, and stores their results.
 
     python3 drive.py [SITE] --out lines.jsonl [--pages ours tfjs …] [--seconds 500] -- CHROME FLAGS
 
-Needs nothing but Python 3.11 or later and a Chrome or Chromium ($CHROME, or one in the PATH). SITE
-is a folder that `bench/run.py prepare` has made, by default the one that this file lies in. Each
-page gets a browser of its own with an empty profile. Lines are written as they come, so that a run
-that was cut off is worth what it has measured; a page that hangs is closed and the next one opened.
+Needs Python 3.11 or later and Chrome or Chromium ($CHROME, or in the PATH). SITE is a folder
+written by `bench/run.py prepare`. It defaults to the folder of this file. Each page runs in a new
+browser with an empty profile. Each result is written to the file when it arrives, so an interrupted
+run keeps its results. A page that hangs is closed, and the next one is opened.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ class _Handler(http.server.SimpleHTTPRequestHandler):
             self._told(body)
 
     def log_message(self, *_: Any) -> None:
-        """Quiet: the lines are what matters."""
+        """Log nothing, so that only results are printed."""
 
 
 def drive(
@@ -95,7 +95,7 @@ def drive(
     page_seconds: float,
     show: Callable[[str], None] = print,
 ) -> None:
-    """Opens pages (paths within the site, with their queries) and adds their lines to a file."""
+    """Open pages (paths within the site, with their queries) and append their lines to a file."""
     end = time.monotonic() + seconds
     with out.open("a", encoding="utf-8") as lines:
         gate = threading.Lock()
@@ -124,7 +124,7 @@ def drive(
 def _open(
     site: Path, page: str, chrome: str, flags: Sequence[str], seconds: float, tell: Any
 ) -> bool:
-    """Opens one page; whether it said that it is done."""
+    """Open one page. Return whether it finished in time."""
     done = threading.Event()
     handler = functools.partial(_Handler, directory=str(site), told=tell, done=done)
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
@@ -153,7 +153,7 @@ def _open(
 
 
 def _shared_memory() -> list[str]:
-    """Chrome's shared memory lies in /dev/shm where that is large, else in files."""
+    """Return the flag that moves Chrome's shared memory into files if /dev/shm is small."""
     try:
         room = shutil.disk_usage("/dev/shm").free
     except OSError:
@@ -162,7 +162,7 @@ def _shared_memory() -> list[str]:
 
 
 def _gpu() -> str:
-    """The GPU's name and its driver's version, where NVIDIA's tool tells them."""
+    """Return the GPU's name and driver version from nvidia-smi, or an empty string."""
     command = ["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"]
     try:
         finished = subprocess.run(command, capture_output=True, text=True, timeout=30)
@@ -172,7 +172,7 @@ def _gpu() -> str:
 
 
 def _environment() -> dict[str, str]:
-    """The browser's: its libraries ($CHROME_LIBS), and no shaders kept from an earlier run."""
+    """Return the browser's environment: $CHROME_LIBS, and no shader cache of earlier runs."""
     environment = {**os.environ, "__GL_SHADER_DISK_CACHE": "0"}
     if libraries := os.environ.get("CHROME_LIBS"):
         environment["LD_LIBRARY_PATH"] = f"{libraries}:{os.environ.get('LD_LIBRARY_PATH', '')}"
@@ -190,7 +190,7 @@ def _version(chrome: str) -> str:
 
 
 def find_chrome() -> str:
-    """The browser to use."""
+    """Return the path of Chrome or Chromium."""
     for name in (os.environ.get("CHROME"), os.environ.get("BROWSERGPU_CHROMIUM"), *_NAMES):
         if name and (found := shutil.which(name)):
             return found
@@ -206,8 +206,11 @@ def plan(
     first_results: bool = True,
     programs: bool = True,
 ) -> list[str]:
-    """The pages to open: the rows of each, then each first result in its own page, then each
-    library's page of arrays."""
+    """Return the pages to open.
+
+    First comes each library's page with its rows, then a page for each first result, then each
+    library's page of arrays.
+    """
     told = json.loads((site / "site.json").read_text("utf-8"))
     rows = json.loads((site / "rows.json").read_text("utf-8"))
     parts = only.split("|")
@@ -238,15 +241,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
         given = given[: given.index("--")]
     parser = argparse.ArgumentParser(description="Opens benchmark pages in headless Chrome.")
     parser.add_argument("site", nargs="?", type=Path, default=Path(__file__).resolve().parent)
-    parser.add_argument("--out", type=Path, required=True, help="the file that gets the lines")
-    parser.add_argument("--pages", nargs="*", default=[], help="some of the site's pages")
-    parser.add_argument("--only", default="", help="rows with one of these parts|in|their names")
-    parser.add_argument("--no-first", action="store_true", help="leave the first results out")
-    parser.add_argument("--no-arrays", action="store_true", help="leave the arrays' programs out")
-    parser.add_argument("--options", default="", help="more of the pages' query, as repeats=3&ms=5")
-    parser.add_argument("--seconds", type=float, default=560, help="for everything (560)")
-    parser.add_argument("--page-seconds", type=float, default=200, help="for one page (200)")
-    parser.add_argument("--addresses", nargs="*", default=[], help="these pages instead of all")
+    parser.add_argument("--out", type=Path, required=True, help="file for the lines")
+    parser.add_argument("--pages", nargs="*", default=[], help="pages of the site (all)")
+    parser.add_argument("--only", default="", help="rows whose names contain one of these|parts")
+    parser.add_argument("--no-first", action="store_true", help="skip the first results")
+    parser.add_argument("--no-arrays", action="store_true", help="skip the programs of arrays")
+    parser.add_argument("--options", default="", help="added to the pages' query: repeats=3&ms=5")
+    parser.add_argument("--seconds", type=float, default=560, help="limit for all pages (560)")
+    parser.add_argument("--page-seconds", type=float, default=200, help="limit for each page (200)")
+    parser.add_argument("--addresses", nargs="*", default=[], help="open only these pages")
     parser.add_argument("--software", action="store_true", help="SwiftShader instead of a GPU")
     options = parser.parse_args(given)
     usual = SOFTWARE_FLAGS if options.software else GPU_FLAGS

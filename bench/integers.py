@@ -1,9 +1,10 @@
-"""What integers of 64 bits cost, the default, beside those of 32; and what ``debug`` costs.
+"""Measures the cost of 64-bit integers, the default, against 32-bit ones, and of ``debug``.
 
     python3 bench/integers.py [elements]
 
-Needs what bench/native.py needs. Each figure is the median of its repeats, in milliseconds, until
-the GPU is done. Where PyTorch sees a GPU, its figures are printed beside ours.
+The requirements are those of bench/native.py. Each number is the median of its repeats in
+milliseconds, including the wait for the GPU. If PyTorch finds a GPU, its times are in a column
+beside browsergpu's.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ ELEMENTS = 1 << 24
 
 
 def rows(library: Any, xp: Any, dtype: str, n: int) -> Iterator[tuple[str, float]]:
-    """A name, and milliseconds."""
+    """Print a name and times in milliseconds."""
     rng = np.random.default_rng(0)
     x, y = (library.upload(rng.integers(1, 2**31, n).astype(dtype)) for _ in range(2))
     part = library.upload(rng.integers(0, 2**31, n // 8).astype(dtype))
@@ -42,7 +43,7 @@ def rows(library: Any, xp: Any, dtype: str, n: int) -> Iterator[tuple[str, float
 
 
 def _one(found: Any) -> Any:
-    return found if hasattr(found, "dtype") else found[0]  # torch.sort gives two
+    return found if hasattr(found, "dtype") else found[0]  # torch.sort returns values and indices
 
 
 def main() -> None:
@@ -56,7 +57,7 @@ def main() -> None:
     try:
         torch = Torch()
     except ImportError as none:
-        print(f"PyTorch is left out: {none}")
+        print(f"Without PyTorch: {none}")
     else:
         columns += [f"{torch.name}: int32", "int64"]
         found += [dict(rows(torch, torch.torch, dtype, n)) for dtype in ("int32", "int64")]

@@ -1,8 +1,8 @@
-"""Whole models of the peers as a table, from lines of models.html.
+"""Prints a table of the peers' whole models, from lines of models.html.
 
     python3 bench/models_table.py lines.jsonl …
 
-Milliseconds, of each library's quickest way whose logits were right.
+The table has the milliseconds of each library's fastest variant with correct logits.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""The rows of docs/native.md, on the machine's first GPU; PyTorch's on CUDA beside them.
+"""Measures the rows of docs/native.md on the machine's first GPU, and PyTorch on CUDA beside them.
 
     python3 bench/native.py
 
-Needs ``pip install browsergpu[native]`` (or PYTHONPATH=py); ``BROWSERGPU_ENGINE`` chooses the
-engine. PyTorch's column is left out where there is no PyTorch with a GPU. Each row is the median
-of its repeats, each until the GPU is done, after some that warm up.
+Needs ``pip install browsergpu[native]`` (or PYTHONPATH=py). ``BROWSERGPU_ENGINE`` selects the
+engine. The column for PyTorch is missing if PyTorch or its GPU is. Each row is the median of its
+repeats after some warm-up calls. Each repeat includes the wait for the GPU.
 """
 
 from __future__ import annotations
@@ -21,11 +21,14 @@ from browsergpu.gpu.platform import block_on
 
 STEPS = 1000
 MIB = 1 << 20
-LASTS = 0.03  # seconds of the work that is waited for at once
+LASTS = 0.03  # seconds of work between two waits
 
 
 def seconds_of(work: Callable[[], object], repeats: int = 9) -> float:
-    """The median seconds of one call, after half a second of it: an idle GPU clocks down."""
+    """Return the median seconds of a call.
+
+    Half a second of calls comes first, since an idle GPU lowers its clock.
+    """
     until = time.perf_counter() + 0.5
     work()
     while time.perf_counter() < until:
@@ -50,7 +53,7 @@ class Ours:
         block_on(value.ready(), "ready")
 
     def start(self, value: Any) -> None:
-        bg.eval(value)  # an array that is forgotten before is not computed
+        bg.eval(value)  # an array that is deleted earlier is not computed
 
     def random(self, shape: tuple[int, ...], half: bool) -> Any:
         x = self.rng.uniform(-1, 1, size=shape)
@@ -99,13 +102,13 @@ class Torch:
 
 
 def rows(library: Any) -> Iterator[tuple[str, float, str]]:
-    """A name, a figure and its unit."""
+    """Print a name, a number and its unit."""
 
     def timed(work: Callable[[], Any], repeats: int = 9) -> float:
         return seconds_of(lambda: library.wait(work()), repeats)
 
     def each(work: Callable[[], Any]) -> float:
-        """Seconds of one of so many, issued one after the other, that the wait is little beside."""
+        """Return the seconds of one operation in a sequence that is long compared to a wait."""
 
         def run(times: int) -> Any:
             for _ in range(times):
@@ -161,7 +164,7 @@ def main() -> None:
     try:
         torch = Torch()
     except ImportError as none:
-        print(f"PyTorch is left out: {none}")
+        print(f"Without PyTorch: {none}")
     else:
         print(torch.name)
         beside = {name: figure for name, figure, _ in rows(torch)}

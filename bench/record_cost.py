@@ -1,12 +1,12 @@
-"""What it costs Python to record an operation, in a headless Chromium on this machine.
+"""Measures the time Python takes to record an operation, in a headless Chromium on this machine.
 
     python3 bench/record_cost.py
 
-Runs `inside/record_cost.py` in the page's kernel and prints its table: microseconds a call, the
-median of the repeats, of everything and of Python's part alone. The second is what to compare: a
-software GPU works on the same cores meanwhile and makes the first two to three times as long.
+Runs `inside/record_cost.py` in the page's kernel and prints its table: median microseconds per
+call, in total and for Python alone. Compare the second column. A software GPU uses the same cores,
+which makes the first column two to three times as long.
 
-Needs what tests/run.py makes: run it with .cache/venv/bin/python, after tests/run.py.
+Run it with .cache/venv/bin/python, after tests/run.py has created that environment.
 """
 
 from __future__ import annotations

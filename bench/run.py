@@ -1,6 +1,6 @@
 """Measures browsergpu, its peers and the device itself, in the same browser.
 
-    python3 bench/run.py                        # all of it on this machine's GPU: sizes big
+    python3 bench/run.py                        # everything, on this machine's GPU, sizes big
     python3 bench/run.py --sizes small --only "matmul|conv" --pages ours --software
 
 or in three steps, for a GPU machine without network or packages:
@@ -9,16 +9,15 @@ or in three steps, for a GPU machine without network or packages:
     python3 FOLDER/drive.py --out lines.jsonl           # there: Python and Chrome alone
     python3 bench/run.py report lines.jsonl             # here
 
-A report writes bench/results/DATE-DEVICE.json, .md and .svg. It also replaces the tables of
-README.md, docs/performance.md and docs/arrays.md, each if its rows were measured. Lines of
-bench/cuda.py add a column for PyTorch. Pages: ours, device (no library), tfjs, jaxjs, ort, numpy;
-the peers come from npm. `--only arrays:` is programs in the libraries' arrays,
-bench/page/programs.py.
-WgPy is in no registry: `--wgpy DIST` takes the folder that it was built in (mil-tokyo/wgpy on
-GitHub: npm run build:js, python setup_webgpu.py bdist_wheel).
-How is measured, and what "kernels alone" means: bench/page/common.mjs and ours.py.
+A report writes bench/results/DATE-DEVICE.json, .md and .svg. It also replaces the tables in
+README.md, docs/performance.md and docs/arrays.md if their rows were measured. Lines of
+bench/cuda.py add a column for PyTorch. The pages are ours, device (no library), tfjs, jaxjs, ort
+and numpy. The peers come from npm. `--only arrays:` selects the programs of bench/page/programs.py,
+which use each library's arrays. WgPy is not in a registry: `--wgpy DIST` takes the folder with its
+build (mil-tokyo/wgpy on GitHub: npm run build:js, python setup_webgpu.py bdist_wheel).
+bench/page/common.mjs describes the timing, and bench/page/ours.py the column "kernels alone".
 
-Needs what tests/run.py makes: run it with .cache/venv/bin/python, after tests/run.py.
+Run it with .cache/venv/bin/python, after tests/run.py has created that environment.
 """
 
 from __future__ import annotations
@@ -47,24 +46,24 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--sizes", choices=SIZES, default="big", help="of the rows (big)")
+    parser.add_argument("--sizes", choices=SIZES, default="big", help="sizes of the rows (big)")
     if command == "report":
-        parser.add_argument("lines", nargs="+", type=Path, help="later ones count more")
+        parser.add_argument("lines", nargs="+", type=Path, help="the last file with a row counts")
         _results_options(parser)
         options = parser.parse_args(given)
         make_report(options.lines, options)
         return
     parser.add_argument("--pages", nargs="*", choices=all_pages(), default=all_pages())
-    parser.add_argument("--wgpy", type=Path, help="the folder that WgPy was built in, its dist")
+    parser.add_argument("--wgpy", type=Path, help="the folder dist of a WgPy build")
     if command == "prepare":
         parser.add_argument("folder", type=Path)
-        parser.add_argument("--models", action="store_true", help="with models.html's models")
+        parser.add_argument("--models", action="store_true", help="add the models of models.html")
         options = parser.parse_args(given)
         make_folder(options.folder, options.sizes, options.pages, options.wgpy, options.models)
         return
-    parser.add_argument("--only", default="", help="rows with one of these parts|in|their names")
-    parser.add_argument("--no-first", action="store_true", help="leave the first results out")
-    parser.add_argument("--no-arrays", action="store_true", help="leave the arrays' programs out")
+    parser.add_argument("--only", default="", help="rows whose names contain one of these|parts")
+    parser.add_argument("--no-first", action="store_true", help="skip the first results")
+    parser.add_argument("--no-arrays", action="store_true", help="skip the programs of arrays")
     parser.add_argument("--software", action="store_true", help="SwiftShader instead of a GPU")
     _results_options(parser)
     options = parser.parse_args(given)
@@ -98,7 +97,7 @@ def _results_options(parser: argparse.ArgumentParser) -> None:
 
 
 def make_report(lines: Sequence[Path], options: argparse.Namespace) -> None:
-    """Writes the results of some files of lines."""
+    """Write the report of files of lines."""
     found, out = report.read(lines, options.sizes), options.out
     out.mkdir(parents=True, exist_ok=True)
     text = json.dumps(found.as_json(), ensure_ascii=False, indent=1)

@@ -1,13 +1,13 @@
-"""Works for minutes and checks that no memory grows, in a headless Chromium on this machine.
+"""Runs mixed work in a headless Chromium for minutes and checks that no memory grows.
 
     python3 bench/soak.py [--minutes 10]
 
-Runs rounds of `inside/soak.py` in a bare page: every kind of call, refused ones, profiles, pictures
-and losses of the device with their recovery. Between rounds it counts what is held, garbage
-collected first, and prints it as a table. Exits with 1 where something grew from the first third
-(after a warm-up) to the last one.
+Runs rounds of `inside/soak.py` in a bare page: all kinds of calls, invalid calls, profiles, images
+and device losses with recovery. Between rounds, after garbage collection, it prints a row with the
+memory and objects in use. Exits with 1 if one of these numbers grew between the first third (after
+a warm-up) and the last third of the run.
 
-Needs what tests/run.py makes: run it with .cache/venv/bin/python, after tests/run.py.
+Run it with .cache/venv/bin/python, after tests/run.py has created that environment.
 """
 
 from __future__ import annotations
@@ -30,19 +30,19 @@ from playwright.sync_api import CDPSession  # noqa: E402
 
 MIB = 2**20
 SAMPLES = 24
-WARM_UP = 6  # samples that come before the first third
+WARM_UP = 6  # samples before the first third
 
 
 @dataclass(frozen=True)
 class Quantity:
-    """Something that is held: its column, and the growth that is noise."""
+    """A measured quantity: its column, and the growth that counts as noise."""
 
     name: str
     noise: float
     relative_noise: float = 0.0
 
     def grew(self, values: list[float]) -> bool:
-        """Whether its last third lies above its first one by more than noise."""
+        """Whether the last third exceeds the first third by more than noise."""
         third = max(1, len(values) // 3)
         before, after = median(values[:third]), median(values[-third:])
         return after - before > self.noise + self.relative_noise * before
@@ -62,7 +62,7 @@ QUANTITIES = (
 
 
 def sample(bare: BarePage, page: CDPSession, browser: CDPSession) -> list[float]:
-    """What is held now, in the order of QUANTITIES."""
+    """Return the current values, in the order of QUANTITIES."""
     held: list[float] = bare.run("held()")
     page.send("HeapProfiler.collectGarbage")
     page.send("HeapProfiler.collectGarbage")
@@ -71,7 +71,7 @@ def sample(bare: BarePage, page: CDPSession, browser: CDPSession) -> list[float]
 
 
 def gpu_process_mib(browser: CDPSession) -> float:
-    """Resident memory of Chromium's GPU process; 0 where /proc does not tell."""
+    """Return the resident memory of Chromium's GPU process, or 0 without /proc."""
     processes = browser.send("SystemInfo.getProcessInfo")["processInfo"]
     for process in processes:
         status = Path(f"/proc/{process['id']}/status")
@@ -82,7 +82,7 @@ def gpu_process_mib(browser: CDPSession) -> float:
 
 
 def run(minutes: float, show: Callable[[str], None]) -> list[list[float]]:
-    """Works for some minutes; the samples."""
+    """Work for some minutes and return the samples."""
     lab = Lab()
     problems: list[str] = []
     try:
@@ -112,8 +112,8 @@ def run(minutes: float, show: Callable[[str], None]) -> list[list[float]]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Works for minutes; fails if memory grows.")
-    parser.add_argument("--minutes", type=float, default=10.0, help="how long (10)")
+    parser = argparse.ArgumentParser(description="Runs mixed work and fails if memory grows.")
+    parser.add_argument("--minutes", type=float, default=10.0, help="duration (10)")
     arguments = parser.parse_args()
     if not 0 < arguments.minutes <= 24 * 60:
         parser.error("--minutes must be above 0, at most 1440")

@@ -1,15 +1,14 @@
-"""Steps of training on the machine's first GPU, PyTorch's on CUDA beside them.
+"""Measures training steps on the machine's first GPU, and PyTorch on CUDA beside them.
 
     python3 bench/training.py [--out lines.jsonl] [--only mlp,cnn] [--small]
 
-Two things, for networks that both libraries build from the same source, page/networks.py, since
-the modules have the same names: whether 200 steps of Adam from the same weights on the same batches
-have the same losses, and how long a step takes (the forward and the backward pass, the optimizer;
-batches are on the GPU). "replayed" is ours captured by bg.capture(), "jit" is called through
-bg.jit, and "torch.compile" is the same step through browsergpu.torch. Each is the median of its
-repeats, each until the GPU is done, after some that warm up. PyTorch runs eagerly, in float32
-without TF32.
-``--small``: shapes for a software GPU. Needs what bench/native.py needs.
+Both libraries build the networks from the same source, page/networks.py, since their modules have
+the same names. The script compares the losses of 200 Adam steps from the same weights on the same
+batches. It then times a step: forward pass, backward pass and optimizer, with batches on the GPU.
+"replayed" is a step captured with bg.capture(), "jit" a step called through bg.jit, and
+"torch.compile" the same step through browsergpu.torch. Each time is the median of its repeats after
+some warm-up steps, and includes the wait for the GPU. PyTorch runs eagerly, in float32 without
+TF32. ``--small`` selects shapes for a software GPU. The requirements are those of bench/native.py.
 """
 
 from __future__ import annotations
@@ -42,11 +41,11 @@ from networks import (
 )
 
 STEPS = 200
-LASTS = 0.05  # seconds of steps that are waited for at once
+LASTS = 0.05  # seconds of steps between two waits
 
 
 class Torch:
-    """PyTorch on CUDA, or on the CPU where there is none: its speed is none then."""
+    """PyTorch on CUDA, or on the CPU as a test of the script."""
 
     name = "PyTorch"
 
@@ -66,7 +65,7 @@ class Torch:
 
     def load(self, model: Any, weights: dict[str, np.ndarray]) -> Any:
         given = {name: self.torch.asarray(x) for name, x in weights.items()}
-        model.load_state_dict(given, strict=False)  # no running statistics: as they begin
+        model.load_state_dict(given, strict=False)  # running statistics keep their initial values
         return model.to(self.on)
 
     def adam(self, model: Any) -> Any:
@@ -139,7 +138,10 @@ def losses(lib: Any, task: Task, weights: dict[str, np.ndarray], steps: int) -> 
 
 
 def seconds_of(work: Callable[[], Any], wait: Callable[[Any], None]) -> float:
-    """The median seconds of one call, after a second of it: an idle GPU clocks down."""
+    """Return the median seconds of a call.
+
+    A second of calls comes first, since an idle GPU lowers its clock.
+    """
     until = time.perf_counter() + 1.0
     begin, calls = time.perf_counter(), 0
     while time.perf_counter() < until:
@@ -180,7 +182,7 @@ def speed(lib: Any, task: Task, weights: dict[str, np.ndarray]) -> dict[str, flo
 
 
 def forward(lib: Any, name: str, is_half: bool, table: Any) -> dict[str, float]:
-    """Seconds of a model that goes forward."""
+    """Return the seconds of a model's forward pass."""
     model = Forward(lib, name, is_half, table)
 
     def go() -> Any:
@@ -215,7 +217,7 @@ def main() -> None:
     try:
         libs.append(Torch())
     except ImportError:
-        print("no PyTorch here")
+        print("PyTorch is not installed")
     print(*(f"{lib.name}: {lib.device}" for lib in libs), sep="\n", flush=True)
     lines = []
     for name, task in (SMALL if options.small else FULL).items():
@@ -233,7 +235,7 @@ def main() -> None:
         for lib in libs:
             try:
                 line["seconds"] |= speed(lib, task, weights)
-            except Exception as error:  # the others' are still to be had
+            except Exception as error:  # continue with the other libraries
                 line["seconds"][lib.name] = f"{type(error).__name__}: {error}"
         print(json.dumps(line), flush=True)
         lines.append(line)
@@ -246,7 +248,7 @@ def main() -> None:
                 try:
                     table = FORWARD_SMALL if options.small else FORWARD
                     line["seconds"] |= forward(lib, name, is_half, table)
-                except Exception as error:  # the others' are still to be had
+                except Exception as error:  # continue with the other libraries
                     line["seconds"][lib.name] = f"{type(error).__name__}: {error}"
             print(json.dumps(line), flush=True)
             lines.append(line)

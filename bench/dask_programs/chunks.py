@@ -1,4 +1,4 @@
-"""Functions of chunks that several programs use."""
+"""Chunk functions shared by several programs."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def corner(chunk: Any) -> np.ndarray:
 def pattern(kind: str, row: int, column: int, shape: tuple[int, int], swap: bool = False) -> Any:
     """Return the chunk at a row and column of A, or of B if ``swap``.
 
-    The elements are multiples of 1/8 from -1/2 to 1/2, which follow from their indices.
+    The elements are multiples of 1/8 from -1/2 to 1/2, computed from their indices.
     """
     xp = library(kind)
     rows = (xp.arange(shape[0], dtype=xp.int32) + row)[:, None]

@@ -15,14 +15,14 @@ from dask_programs.measuring import Measured, timed
 
 def difference(n: int) -> float:
     """Return the mean of (A - Aᵀ)² of n² elements."""
-    numbers = np.bincount(np.arange(n) % 9, minlength=9)  # how many indices have each remainder
+    numbers = np.bincount(np.arange(n) % 9, minlength=9)  # number of indices with each remainder
     i, j = np.meshgrid(np.arange(9), np.arange(9), indexing="ij")
     apart = ((i * 5 + j * 11) % 9 - (j * 5 + i * 11) % 9) / 8
     return float((apart**2 * numbers[i] * numbers[j]).sum()) / n**2
 
 
 def transpose(kind: str, client: Client, o: Any) -> Measured:
-    """Compute mean((A - Aᵀ)²). Each chunk is needed where its mirror image lies."""
+    """Compute mean((A - Aᵀ)²). Each chunk moves to the worker of its mirror image."""
     n = o.exchange_size if kind == "browsergpu" else o.numpy_size
     chunk = n // -(-n // o.chunk)
     a = matrix(kind, n, chunk)
@@ -71,7 +71,7 @@ def merged(*pieces: Any) -> Any:
 
 
 def bucket_facts(bucket: Any) -> tuple[float, float, int, int, bool]:
-    """Return a bucket's least and greatest key, number, checksum, and whether it is in order."""
+    """Return a bucket's smallest and largest key, size, checksum, and whether it is sorted."""
     xp = library_of(bucket)
     in_order = bool(xp.all(bucket[1:] >= bucket[:-1]))
     return float(bucket[0]), float(bucket[-1]), bucket.size, checksum(bucket), in_order
@@ -80,8 +80,8 @@ def bucket_facts(bucket: Any) -> tuple[float, float, int, int, bool]:
 def sort(kind: str, client: Client, o: Any) -> Measured:
     """Sort random keys by sampling. Each chunk sends a part of its keys to every bucket.
 
-    The buckets stay on the workers. Checked: the order in and between them, their number of keys,
-    and the sum of the keys' bits.
+    The buckets stay on the workers. The program checks the order within and between buckets, the
+    number of keys, and the sum of the keys' bits.
     """
     n, chunks = o.sort_chunk, o.sort_chunks
     if kind == "numpy":

@@ -24,7 +24,7 @@ def points_chunks(kind: str, seed: int, chunks: int, n: int, features: int) -> l
 
 
 def nearest_sums(chunks: list[Any], centres: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the sum and the number of the points nearest to each centre."""
+    """Return the sum and the count of the points nearest to each centre."""
     xp = library_of(chunks[0])
     at = xp.asarray(centres)
     sums: Any = 0
@@ -39,7 +39,7 @@ def nearest_sums(chunks: list[Any], centres: np.ndarray) -> tuple[np.ndarray, np
 
 
 def kmeans(kind: str, client: Client, o: Any) -> Measured:
-    """Run rounds that read the sums of several chunks a task. Nothing else moves."""
+    """Run rounds in which each task returns the sums of several chunks. Nothing else moves."""
     tasks = max(o.points // (o.piece * o.pieces), 1)
     total = tasks * o.pieces * o.piece
     make = dask.delayed(points_chunks, pure=False)

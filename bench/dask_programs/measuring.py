@@ -1,4 +1,4 @@
-"""What a program returns, and how its time is taken."""
+"""The result of a program, and its timing."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 
 class Measured(NamedTuple):
-    """Seconds of a run, its rate in ``unit``, and the sizes it used."""
+    """Seconds of a run, its rate in ``unit``, and its sizes."""
 
     seconds: float
     rate: float
@@ -18,7 +18,7 @@ class Measured(NamedTuple):
 
 
 def timed(repeats: int, call: Callable[[], Any]) -> float:
-    """Return the median seconds of ``repeats`` calls, after one that warms up."""
+    """Return the median seconds of ``repeats`` calls, after one warm-up call."""
     call()
     found = []
     for _ in range(repeats):

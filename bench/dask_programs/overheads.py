@@ -1,4 +1,4 @@
-"""What moving a chunk and starting a task cost."""
+"""The cost of moving a chunk and of starting a task."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from dask_programs.measuring import Measured, timed
 
 
 def corner_of_twice(chunk: Any) -> np.ndarray:
-    """Compute with all of a chunk, which is fetched and uploaded for it. Return one element."""
+    """Compute with a whole chunk, which is fetched and uploaded first. Return one element."""
     return corner(chunk * 2)
 
 
 def transfer(kind: str, client: Client, o: Any) -> Measured | None:
-    """Move a chunk from one worker's GPU to another's. None if there is one worker."""
+    """Move a chunk from one worker's GPU to another's. Return None if there is one worker."""
     workers = list(client.scheduler_info(n_workers=-1)["workers"])
     if len(workers) < 2:
         return None

@@ -1,4 +1,4 @@
-"""C = A B of float32, with operands created where they are used, and with operands that move."""
+"""C = A B of float32, with operands created in the task that uses them, or moved to it."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def product(kind: str, client: Client, o: Any) -> Measured:
 
 
 def moved(kind: str, client: Client, o: Any) -> Measured:
-    """Compute ``a @ b`` of arrays that lie on the workers. Dask moves chunks."""
+    """Compute ``a @ b`` of arrays on the workers. Dask moves chunks."""
     n = o.moved_size if kind == "browsergpu" else o.numpy_size
     chunk = min(o.chunk, n)
     a, b = matrix(kind, n, chunk), matrix(kind, n, chunk, swap=True)
@@ -56,7 +56,7 @@ def moved(kind: str, client: Client, o: Any) -> Measured:
     rounds = count()
 
     def run() -> None:
-        # By another name each time: Dask computes nothing whose name it still knows.
+        # A new name each time, since Dask reuses results whose name it knows.
         again = a.map_blocks(same, next(rounds), dtype=a.dtype, meta=meta_of(kind, 2))
         c = (again @ b).persist()
         wait(c)

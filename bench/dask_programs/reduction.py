@@ -1,4 +1,4 @@
-"""The mean of squares of random numbers, which are drawn as they are needed."""
+"""The mean of squares of random numbers, which are drawn on demand."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def drawn(kind: str, seed: int, size: int, block_id: tuple[int, ...]) -> Any:
 
 
 def means(kind: str, seed: int, size: int, chunks: int, block_id: tuple[int, ...]) -> np.ndarray:
-    """Return the mean of (u - 1/2)² of several chunks, which are drawn one after the other."""
+    """Return the mean of (u - 1/2)² of several chunks, drawn one after the other."""
     rng = library(kind).random.default_rng([seed, *block_id])
     found = [((rng.random(size, dtype=np.float32) - 0.5) ** 2).mean() for _ in range(chunks)]
     return np.mean([np.asarray(mean) for mean in found], keepdims=True)
@@ -67,7 +67,7 @@ def _measured(
     seeds = count()
 
     def run() -> None:
-        # With another seed each time: Dask computes nothing whose name it still knows.
+        # A new seed each time, since Dask reuses results whose name it knows.
         found = float(np.asarray(mean(next(seeds), chunk, tasks).compute()))
         assert abs(found - 1 / 12) < 1 / min(n, 1e6) ** 0.5, found
 

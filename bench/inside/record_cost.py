@@ -1,6 +1,6 @@
-"""Runs in the kernel: times recording, without waiting for the GPU. Ends in the table's text.
+"""Runs in the kernel: times recording without waiting for the GPU, and returns the table's text.
 
-"Python alone" drops what is recorded instead of handing it to JavaScript, and so the GPU is idle.
+"Python alone" drops recorded operations instead of passing them to JavaScript, so the GPU is idle.
 """
 
 from statistics import median
@@ -49,7 +49,7 @@ CASES = {
 
 
 async def cost(call):
-    """Microseconds a call: the median of the repeats."""
+    """Return the microseconds of a call: the median of the repeats."""
     times = []
     for _ in range(REPEATS):
         start = perf_counter()
@@ -61,7 +61,7 @@ async def cost(call):
 
 
 async def costs():
-    """Each case's name and cost."""
+    """Return the cost of each case by name."""
     return {name: await cost(call) for name, call in CASES.items()}
 
 

@@ -1,4 +1,4 @@
-"""Runs in the page's Python: rounds of mixed work, and what is held between them."""
+"""Runs in the page's Python: rounds of mixed work, and the memory in use between them."""
 
 import gc
 import time
@@ -11,7 +11,7 @@ import browsergpu
 from browsergpu import TensorBackend, WasmBackend
 from browsergpu.errors import BackendError, DeviceLost
 
-SECONDS_BETWEEN_LOSSES = 30  # each costs some seconds of compiling
+SECONDS_BETWEEN_LOSSES = 30  # each takes some seconds to compile
 
 backend = WasmBackend()
 await backend.init_async()  # noqa: F704 - the page's kernel allows it
@@ -19,7 +19,7 @@ tensors = TensorBackend(backend)
 random = np.random.default_rng(1)
 kept = backend.alloc(4096, keep=True, label="kept")
 backend.copy_htod(kept, np.arange(1024, dtype=np.float32))
-SIZES = random.integers(1, 5000, 40)  # few, as plans for a thousand are remembered
+SIZES = random.integers(1, 5000, 40)  # few, since programs of a thousand problems are cached
 data = random.random(20_000, np.float32)
 result = np.zeros(20_000, np.float32)
 rounds = 0
@@ -27,7 +27,7 @@ lost_at = time.monotonic()
 
 
 def compute():
-    """Every op of the compute backend, on buffers of this round."""
+    """Call every operation of WasmBackend on new buffers."""
     n = int(random.choice(SIZES))
     x, y, z, w = (backend.alloc(4 * max(n, 256)) for _ in range(4))
     backend.copy_htod(x, data[:n])
@@ -47,7 +47,7 @@ def compute():
 
 
 def train():
-    """Tensor ops of every kind."""
+    """Call tensor operations of every kind."""
     n = int(random.integers(1, 60))
     made = [tensors.alloc_tensor((n, 16), dtype) for dtype in ("f32", "f16", "f32", "f32")]
     for handle in made:
@@ -65,7 +65,7 @@ def train():
 
 
 def fail():
-    """What is refused."""
+    """Make calls with invalid arguments."""
     for call in (
         lambda: backend.alloc(2**50),
         lambda: backend.unary("relu", kept, kept, 1025),
@@ -81,7 +81,7 @@ def fail():
 
 
 def measure():
-    """A profile, by either clock."""
+    """Take a profile with each clock."""
     with browsergpu.profile(backend, timestamps=rounds % 2 == 0) as p:
         backend.unary("neg", kept, kept, 1024)
         backend.unary("neg", kept, kept, 1024)
@@ -89,7 +89,7 @@ def measure():
 
 
 async def lose():
-    """The device is lost and opened anew, with what is kept."""
+    """Lose the device and recover it with its contents."""
     global lost_at
     js.gpuWatch.devices.pop().destroy()
     try:
@@ -102,7 +102,7 @@ async def lose():
 
 
 async def play(seconds):
-    """Works for some seconds; how many rounds there were in all."""
+    """Work for some seconds. Return the total number of rounds."""
     global rounds
     end = time.monotonic() + seconds
     while time.monotonic() < end:
@@ -119,9 +119,9 @@ async def play(seconds):
 
 
 def held():
-    """In use, pooled, GPUBuffers, table entries, promises, Python objects, WASM memory."""
+    """Return GPU bytes in use and pooled, and numbers of objects of each kind."""
     gc.collect()
-    gc.collect()  # what was freed in cycles may have held more
+    gc.collect()  # objects freed in cycles may have held others
     backend.synchronize()
     backend.device.memory.trim()
     memory, told = backend.device.memory, backend.device.recorder.counters

@@ -1,9 +1,9 @@
-// What the pages of the section "arrays" in JavaScript share: inputs that are not as the row has
-// them, and the entries that are checked. programs.py does the same.
+// Shared by the JavaScript pages of the section "arrays": inputs that differ from those of the row,
+// and the entries to check. programs.py does the same.
 
 import { make } from "./data.mjs";
 
-// Loads a script that is no module.
+// Loads a classic script.
 export const script = (src) => new Promise((resolve, reject) => {
   document.head.append(Object.assign(document.createElement("script"), {
     src, onload: resolve, onerror: () => reject(new Error(`${src} does not load`)),
@@ -17,7 +17,7 @@ export function grid({ options, out: [height, width] }) {
   return { real: axis(options.real, width), imag: axis(options.imag, height) };
 }
 
-// The heat equation's start: zeros around what is inside.
+// The initial state of the heat equation: the inner points, surrounded by zeros.
 export function padded({ inputs: { inside }, out: [height, width] }) {
   const values = make(inside);
   const all = new Float32Array(height * width);
@@ -27,8 +27,8 @@ export function padded({ inputs: { inside }, out: [height, width] }) {
   return all;
 }
 
-// The row's entries of a program's results, whose places count on from one to the next. Of argsort
-// the elements are checked, as equal ones may be in any order.
+// The row's entries of a program's results, whose indices continue from one result to the next. For
+// argsort, the selected elements are checked, since equal ones may be in any order.
 export function picked(row, results) {
   const values = row.op === "argsort" ? make(row.inputs.x) : null;
   return row.check.at.map((index) => {

@@ -1,6 +1,6 @@
-// The programs in jax-js 0.1 on WebGPU, compiled with jit. Of a loop a step is compiled, or ten of
-// them, as jax-js's own pages do; it has no loop within jit. Ten steps of the heat equation would be
-// one kernel that computes each neighbour's neighbours again, 5 to the 10th of them.
+// The programs in jax-js 0.1 on WebGPU, compiled with jit. jax-js has no loops within jit, so one
+// or ten steps of a loop are compiled, as on jax-js's own pages. Ten steps of the heat equation
+// would give one kernel that computes all neighbours again, 5^10 for each point.
 
 import { measure, post } from "./common.mjs";
 import { make } from "./data.mjs";
@@ -155,11 +155,11 @@ export async function work() {
         programs[row.op](Object.fromEntries(names.map((key, i) => [key, given[i]])), row.options));
       call = () => compiled(...Object.values(arrays).map((array) => array.ref));
     }
-    let issued = 0; // the first ones may compile, for which the synchronous form cannot wait
+    let issued = 0; // the first calls may compile, which needs await
     return {
       wait,
       note: notes[row.op],
-      // These realise the results, send them and drop them, without reading.
+      // Compute the results and discard them without reading.
       issue() {
         const results = [call()].flat();
         if (issued++ < 3) return Promise.all(results.map((result) => result.gpuBuffer()));

@@ -1,4 +1,4 @@
-// NumPy in Pyodide, on the CPU: the programs as they stand in programs.py.
+// NumPy in Pyodide, on the CPU, with the programs of programs.py.
 
 import { post, workload } from "./common.mjs";
 import { python } from "./python.mjs";

@@ -1,4 +1,4 @@
-// browsergpu's arrays: the programs as they stand in programs.py.
+// browsergpu's arrays, with the programs of programs.py.
 
 import { post, workload } from "./common.mjs";
 import { python, site } from "./python.mjs";

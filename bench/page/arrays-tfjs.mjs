@@ -1,5 +1,5 @@
-// The programs in TensorFlow.js 4.22 on WebGPU. It runs one kernel for each operation; values in
-// between live until their tidy() ends, so a loop has one for each step.
+// The programs in TensorFlow.js 4.22 on WebGPU. It runs one kernel for each operation. Intermediate
+// values live until their tidy() ends, so a loop calls tidy() in each step.
 
 import { measure, post } from "./common.mjs";
 import { make } from "./data.mjs";
@@ -29,7 +29,7 @@ export async function work() {
     const tail = tf.mul(tf.mul(0.3989422804, tf.exp(tf.mul(tf.square(x), -0.5))), series);
     return tf.where(tf.greater(x, 0), tf.sub(1, tail), tail);
   };
-  // Steps of a loop on some values, which go with the next ones.
+  // Steps of a loop, in which new values replace and free the previous ones.
   const loop = (steps, first, step) => {
     let values = first;
     for (let i = 0; i < steps; i++) {
@@ -116,7 +116,7 @@ export async function work() {
     },
     nbody({ x, y, z, mass }, { softening }) {
       const n = x.shape[0];
-      const rows = Math.min(n, 1024); // of all bodies at once, values in between take 1 GiB each
+      const rows = Math.min(n, 1024); // for all bodies at once, each intermediate value takes 1 GiB
       const parts = [];
       for (let i = 0; i < n; i += rows) {
         parts.push(pulled([x, y, z], mass, softening, i, Math.min(rows, n - i)));
@@ -124,7 +124,7 @@ export async function work() {
       return [0, 1, 2].map((axis) => tf.concat(parts.map((part) => part[axis])));
     },
   };
-  // What has to be awaited: the mask is read, and the indices are made, on the CPU.
+  // Asynchronous operations: the CPU reads the mask and computes the indices.
   const mask = async ({ x }) => {
     const above = tf.greater(x, 0);
     const result = await tf.booleanMaskAsync(x, above);
@@ -149,7 +149,7 @@ export async function work() {
     const tensors = prepared[row.op]?.(row) ?? Object.fromEntries(
       Object.entries(row.inputs).map(([key, input]) =>
         [key, tf.tensor(make(input), input.shape, input.dtype === "i32" ? "int32" : "float32")]));
-    // On the GPU before the time starts.
+    // Uploads finish before the measurement.
     for (const tensor of Object.values(tensors)) backend.uploadToGPU(tensor.dataId);
     const call = row.op === "mask"
       ? () => mask(tensors)

@@ -5,7 +5,7 @@ import { python, site } from "./python.mjs";
 const tell = (message) => postMessage({ namespace: "bench", ...message });
 
 async function run(workload) {
-  // A classic script, whose `var wgpy` is to be global.
+  // Evaluated as a classic script, since `var wgpy` must be global.
   (0, eval)(await (await fetch("wgpy/wgpy-worker.js")).text());
   await globalThis.wgpy.initWorker();
   const { wgpy } = await site();

@@ -1,4 +1,4 @@
-// WgPy on WebGPU. Python runs in a worker; the GPU is here, where WgPy's own script answers it.
+// WgPy on WebGPU. Python runs in a worker. WgPy's own script uses the GPU on the main thread.
 
 import { post, workload } from "./common.mjs";
 import { script } from "./arrays-common.mjs";

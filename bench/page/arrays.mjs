@@ -1,5 +1,5 @@
-// The section "arrays" with the library that the address names: ?library=tfjs. Each has a module of
-// its own, whose work() measures the rows; the programs are those of programs.py.
+// The section "arrays" with the library in the address: ?library=tfjs. Each library has a module
+// whose work() measures the rows. The programs are those of programs.py.
 
 import { main, query } from "./common.mjs";
 

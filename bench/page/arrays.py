@@ -13,18 +13,18 @@ from bench_rule import WORK, Skip, check, post, timed
 
 
 class Browsergpu:
-    """Arrays on the GPU: a program is recorded and sent, and its end waited for."""
+    """browsergpu's arrays. A sample records programs, submits them and waits for the GPU."""
 
-    programs: ClassVar[dict[str, Any]] = {}  # its own words for some of programs.PROGRAMS
-    options: ClassVar[dict[str, Any]] = {}  # more for some of them
-    skips: ClassVar[dict[str, str]] = {}  # why it cannot do some of them
-    last: tuple[str, ...] = ()  # what comes after the others
+    programs: ClassVar[dict[str, Any]] = {}  # replacements for some of programs.PROGRAMS
+    options: ClassVar[dict[str, Any]] = {}  # additional options by program
+    skips: ClassVar[dict[str, str]] = {}  # reasons for skipped programs
+    last: tuple[str, ...] = ()  # programs to run last
 
     async def start(self) -> dict[str, Any]:
-        """Opens the GPU. Gives what the page says of itself."""
+        """Open the GPU. Return the page's description."""
         import browsergpu
 
-        # What is measured compiles by its warm-ups; nothing else is to be busy meanwhile.
+        # Kernels are compiled in the warm-up calls, so background compilation would only disturb.
         self.xp = browsergpu
         self.backend = browsergpu.WasmBackend(warm_up=False)
         await self.backend.init_async()
@@ -38,7 +38,7 @@ class Browsergpu:
         return await array.numpy_async()
 
     async def measure(self, call: Callable[[], Any], row: dict[str, Any]) -> tuple[Any, Any]:
-        """Times a program by the rule, and counts its kernels. Gives the line and results."""
+        """Time a program by the rule and count its kernels. Return the line and the results."""
 
         async def once(k: int) -> float:
             start = perf_counter()
@@ -57,7 +57,7 @@ class Browsergpu:
         return line | await self.replayed(call, row), call()
 
     async def replayed(self, call: Callable[[], Any], row: dict[str, Any]) -> dict[str, Any]:
-        """Times a program that was captured. Nothing where it cannot be, as it reads values."""
+        """Time a captured program. Return {} if it reads values and cannot be captured."""
         try:
             with self.xp.capture() as graph:
                 found = call()
@@ -73,26 +73,26 @@ class Browsergpu:
 
         line = await timed(once, {**row, "budget": row["budget"] / 2}, warm_ms=0)
         again = call()
-        self.xp.eval(*again)  # by the same kernels, not by one that compares, too
+        self.xp.eval(*again)  # first, so that the comparison is not fused with it
         same = [self.xp.all(x == y) for x, y in zip(found, again, strict=True)]
         if not all([bool(await one.numpy_async()) for one in same]):
             return {"replayed": "another result"}
         return {"replayed_ms": line["ms"]}
 
     def clear(self) -> None:
-        """Gives the last row's memory back."""
+        """Free the memory of the last row."""
         self.backend.device.recorder.flush()
         self.backend.device.memory.trim()
 
 
 class NumPy:
-    """NumPy in Pyodide, on the CPU: a program that takes long is run once."""
+    """NumPy in Pyodide, on the CPU. Slow programs run once."""
 
     xp = np
     programs: ClassVar[dict[str, Any]] = {}
-    options: ClassVar[dict[str, Any]] = {"nbody": {"rows": 256}}  # all at once are 1 GiB each
+    options: ClassVar[dict[str, Any]] = {"nbody": {"rows": 256}}  # all take 1 GiB per value
     skips: ClassVar[dict[str, str]] = {}
-    #: What takes long comes last: where time ends, the others are there.
+    #: Slow programs run last, so that the others are complete if time runs out.
     last = ("sort", "argsort", "kmeans", "matmul_of_views")
 
     async def start(self) -> dict[str, Any]:
@@ -114,11 +114,11 @@ class NumPy:
         return {"ms": min(times), "repeats": len(times)}, results
 
     def clear(self) -> None:
-        """There is nothing to give back."""
+        """Do nothing, since no memory is pooled."""
 
 
 async def measure(library: Any, row: dict[str, Any]) -> dict[str, Any]:
-    """A row's line."""
+    """Measure a row and return its line."""
     op = row["op"]
     if op in library.skips:
         raise Skip(library.skips[op])
@@ -138,7 +138,7 @@ async def measure(library: Any, row: dict[str, Any]) -> dict[str, Any]:
 
 
 async def run(name: str) -> None:
-    """Measures every row that the page was asked for, with the library of that name."""
+    """Measure the selected rows with the named library."""
     if name == "wgpy":
         from bench_arrays_wgpy import WgPy
 

@@ -1,4 +1,4 @@
-"""WgPy's arrays in the page's Python: CuPy's names, as far as it has them."""
+"""WgPy's arrays in the page's Python, with the CuPy names that WgPy has."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from cupyx.scipy import special
 def black_scholes(
     xp: Any, spot: Any, strike: Any, years: Any, rate: float, volatility: float
 ) -> Any:
-    """By the error function, as WgPy's own example: it has no where()."""
+    """Use the error function like WgPy's own example, since WgPy has no where()."""
     spread = volatility * xp.sqrt(years)
     first = (xp.log(spot / strike) + (rate + volatility * volatility / 2) * years) / spread
     paid = strike * xp.exp(-rate * years)
@@ -26,7 +26,7 @@ def black_scholes(
 
 
 def mandelbrot(xp: Any, real: Any, imag: Any, steps: int) -> Any:
-    """As WgPy's own example: it adds no bool to a float."""
+    """Follow WgPy's own example, since WgPy cannot add a bool to a float."""
     x = y = xp.zeros((imag.size, real.size), dtype=np.float32)
     count = xp.zeros((imag.size, real.size), dtype=np.int32)
     imag = imag[:, None]
@@ -37,11 +37,11 @@ def mandelbrot(xp: Any, real: Any, imag: Any, steps: int) -> Any:
 
 
 class WgPy:
-    """Arrays on the GPU, which another thread serves."""
+    """WgPy's arrays, on a GPU that the main thread uses."""
 
     xp = wgpy
     programs: ClassVar = {"black_scholes": black_scholes, "mandelbrot": mandelbrot}
-    #: It asks for no more than the usual limits: bindings of 128 MiB.
+    #: WgPy uses WebGPU's default limits, with bindings of at most 128 MiB.
     options: ClassVar[dict[str, Any]] = {"nbody": {"rows": 1024}}
     skips: ClassVar = {
         "cumsum": "no cumsum",
@@ -69,7 +69,7 @@ class WgPy:
         return wgpy.asnumpy(array)
 
     async def measure(self, call: Callable[[], Any], row: dict[str, Any]) -> tuple[Any, Any]:
-        """Times a program by the rule. To wait is to read a number, as there is no other way."""
+        """Time a program by the rule. Reading a number is WgPy's only way to wait."""
 
         async def once(k: int) -> float:
             start = perf_counter()
@@ -81,4 +81,4 @@ class WgPy:
         return await timed(once, row), call()
 
     def clear(self) -> None:
-        """Memory goes back with its arrays."""
+        """Do nothing, since WgPy frees memory with its arrays."""

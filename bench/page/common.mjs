@@ -1,16 +1,17 @@
-// What all pages share: the rows, the lines they post, the timing rule, the check of a result.
+// Shared by all pages: the rows, the posted lines, the timing rule and the check of results.
 //
-// A page's address says what it does: `only` (rows with one of|these parts in their names), `first`
-// (measures the first result of that row, alone), `library` (the rows of arrays with that library),
-// and the timing rule's numbers.
+// A page's query selects its work: `only` (rows whose names contain one of|these parts), `first`
+// (only the first result of this row), `library` (the rows of arrays with this library), and the
+// numbers of the timing rule.
 
 import { make } from "./data.mjs";
 
 export const query = new URLSearchParams(location.search);
 const number = (name, usual) => Number(query.get(name) ?? usual);
 
-// The rule: 3 warm-ups; then each repeat issues the operation k times, so often that it lasts
-// `leastMs`, without reading back, and waits once for the queue. The GPU works for `warmMs` before.
+// The timing rule: after 3 warm-up calls, the GPU works for `warmMs`. Each repeat then issues the
+// operation k times, so that it takes at least `leastMs`, without reading results, and waits once
+// for the queue.
 export const rule = {
   leastMs: number("ms", 20),
   warmMs: number("warm", 300),
@@ -23,7 +24,7 @@ export const rule = {
 let tail = Promise.resolve();
 let peer = "?";
 
-// Sends one line. Lines arrive in order; nobody waits for them, as the GPU would cool down.
+// Sends one line. Lines arrive in order. Callers do not wait, since an idle GPU lowers its clock.
 export function post(line) {
   const body = JSON.stringify({ peer, ...line });
   tail = tail.then(() => fetch("/log", { method: "POST", body })).catch(() => {});
@@ -34,7 +35,7 @@ export function fail(row, error) {
   return post({ row, error: String(error?.message ?? error).slice(0, 600) });
 }
 
-// The console's complaints are part of the record, as some libraries only log an error.
+// Console errors and warnings are recorded, since some libraries only log an error.
 for (const level of ["error", "warn"]) {
   const usual = console[level].bind(console);
   let told = 0;
@@ -53,7 +54,7 @@ export const rows = first === null
   ? found.filter((row) => !row.first && row.array === query.has("library"))
   : found.filter((row) => row.id === first);
 
-// What Python gets of it.
+// The rows and the rule, for Python.
 export const workload = JSON.stringify({ rows, rule, first: first !== null });
 
 const median = (values) => {
@@ -62,7 +63,7 @@ const median = (values) => {
   return sorted.length % 2 ? sorted[half] : (sorted[half - 1] + sorted[half]) / 2;
 };
 
-// Measures issue() by the rule. wait() sends what is held back and waits for the queue.
+// Measures issue() by the rule. wait() submits pending work and waits for the queue.
 export async function time({ issue, wait }, budget, single = false) {
   const once = async (k) => {
     const start = performance.now();
@@ -91,7 +92,7 @@ export async function time({ issue, wait }, budget, single = false) {
   return { ms: median(times), best_ms: Math.min(...times), k, repeats: times.length, warm_ms: warm };
 }
 
-// Attention for libraries that want [length, heads, width]: the array, and where an entry is.
+// Attention for libraries with the layout [length, heads, width]: converts arrays and indices.
 export function headsInside({ heads, length, width }) {
   const place = (index) => {
     const head = Math.floor(index / (width * length));
@@ -111,7 +112,7 @@ export function headsInside({ heads, length, width }) {
   return { place, permute };
 }
 
-// Whether a result's entries are what the row says they must be.
+// Compares a result's entries with the row's reference values.
 export function check(row, got) {
   const { at, values, tolerance } = row.check;
   if (got.length !== at.length) throw new Error(`${got.length} of ${at.length} entries`);
@@ -123,8 +124,8 @@ export function check(row, got) {
   return { ok: error <= tolerance, error: Number.isFinite(error) ? error : String(error), tolerance };
 }
 
-// The row's entries of a GPUBuffer, without reading all of it. Where the library has another
-// layout, `place` says where an entry is.
+// The row's entries of a GPUBuffer, without reading the whole buffer. `place` converts an index if
+// the library has another layout.
 export async function readEntries(device, buffer, row, place = (index) => index) {
   const at = row.check.at.map(place);
   const width = row.dtype === "f16" ? 2 : 4;
@@ -161,7 +162,7 @@ export function upload(device, { repeat }, array) {
   return whole;
 }
 
-// How many dispatches an operation makes is part of the record.
+// Counts the dispatches of an operation, for its line.
 let dispatched = 0;
 for (const name of ["dispatchWorkgroups", "dispatchWorkgroupsIndirect"]) {
   const usual = GPUComputePassEncoder.prototype[name];
@@ -190,8 +191,8 @@ export const devices = [];
   };
 }
 
-// Goes through the rows. prepare(row, way) gives {issue, wait, read, free}, or {skip: why}; read()
-// gives the row's entries of a result. A library may have several ways to do a row's work.
+// Measures the rows. prepare(row, way) returns {issue, wait, read, free}, or {skip: why}. read()
+// returns the row's entries of a result. A library may have several ways to compute a row.
 /** @param {(row: any) => unknown[]} ways */
 export async function measure(prepare, ways = () => [null]) {
   for (const row of rows) {
@@ -227,8 +228,8 @@ export async function measureOne(row, way, prepare) {
   }
 }
 
-// Measures the first result: from arrays on the host to the whole result on the host, by
-// run(row, arrays by name), on a device that has computed nothing yet.
+// Measures the first result of run(row, arrays by name), from arrays on the host to the whole
+// result on the host, on a device without earlier work.
 export async function measureFirst(run) {
   for (const row of rows) {
     const arrays = Object.entries(row.inputs).map(([key, input]) => [key, make(input)]);
@@ -243,7 +244,7 @@ export async function measureFirst(run) {
   }
 }
 
-// The whole of a page: says who it is, works, and tells the driver that it is done.
+// Runs a page: posts its description, works, and tells the driver that it is done.
 export async function main(name, work) {
   peer = name;
   try {

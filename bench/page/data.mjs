@@ -1,4 +1,4 @@
-// The numbers that every page computes with; suite/data.py does the same and says how.
+// The input numbers of all pages. suite/data.py makes the same numbers and describes them.
 
 const PERIOD = 1_048_573;
 
@@ -15,7 +15,7 @@ function block(salt, n) {
   return values;
 }
 
-// Another place for each of n places, of which there are a power of two.
+// A permutation of n indices; n is a power of two.
 function permutation(n) {
   const places = new Int32Array(n);
   const shift = (32 - Math.clz32(n)) >> 1;
@@ -30,7 +30,7 @@ function permutation(n) {
   return places;
 }
 
-// One copy of an input as a typed array; `repeat` copies of it make the whole.
+// One copy of an input as a typed array. The whole input has `repeat` copies.
 export function make({ shape, salt, dtype, repeat, scale, offset, value }) {
   const n = shape.reduce((a, b) => a * b, 1) / repeat;
   if (dtype === "i32") return permutation(n);

@@ -1,10 +1,10 @@
-// The device itself, without a library: multiply-adds, copies, the cost of a dispatch and of reading.
+// The device without a library: multiply-adds, copies, the cost of dispatches and of reading.
 
 import { main, post, query, time } from "./common.mjs";
 
 const small = JSON.parse(await (await fetch("site.json")).text()).sizes === "small";
 const MATRICES = "chromium-experimental-subgroup-matrix";
-/** @type {any[]} MATRICES is none of WebGPU's names yet */
+/** @type {any[]} TypeScript's library does not have it yet */
 const WANTED = ["shader-f16", "subgroups", "timestamp-query", MATRICES];
 const LIMITS = ["maxBufferSize", "maxStorageBufferBindingSize"];
 const STORAGE = GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_SRC | GPUBufferUsage.COPY_DST;
@@ -44,7 +44,7 @@ await main("device", async () => {
     }
   };
 
-  // Independent chains of x = fma(x, b, c); nothing is read or written in the loop.
+  // Independent chains of x = fma(x, b, c), without memory access in the loop.
   const multiplyAdds = async (type, lanes, chains) => {
     const half = type.includes("f16");
     if (half && !device.features.has("shader-f16")) return;
@@ -83,7 +83,7 @@ await main("device", async () => {
     await multiplyAdds(type, lanes, chains);
   }
 
-  // Products of 16 × 16 matrices by a subgroup, which are a GPU's tensor cores.
+  // Products of 16 × 16 matrices by a subgroup, which use the GPU's tensor cores.
   const matrixProducts = async () => {
     const shapes = [...(adapter.info.subgroupMatrixConfigs ?? [])];
     const known = shapes.some((each) => each.M === 16 && each.N === 16 && each.K === 16
@@ -119,7 +119,7 @@ await main("device", async () => {
   };
   await matrixProducts().catch((error) => post({ row: "limit: subgroup matrices", error: error.message }));
 
-  // Copies of vec4f, bytes read and written counted together; then reading alone.
+  // Copies of vec4f, counting bytes read and written, then reads alone.
   for (const mib of small ? [1] : [64, 512]) {
     const bytes = mib * 2 ** 20;
     const [source, target] = [buffer(bytes), buffer(bytes)];
@@ -161,7 +161,7 @@ await main("device", async () => {
     target.destroy();
   }
 
-  // The cost of a dispatch: a thousand that do nothing, that wait for each other, that bind anew.
+  // The cost of a dispatch: a thousand empty, dependent or newly bound ones.
   const target = buffer(256);
   const nothing = await pipeline("@compute @workgroup_size(1) fn main() {}");
   const count = await pipeline(`@group(0) @binding(0) var<storage, read_write> result: array<u32>;

@@ -92,12 +92,12 @@ await main("jaxjs", async () => {
         calls[row.op](Object.fromEntries(names.map((key, i) => [key, given[i]])), row.options));
       call = () => compiled(...operands.map((operand) => operand.ref));
     }
-    let issued = 0; // the first ones may compile, for which the synchronous form cannot wait
+    let issued = 0; // the first calls may compile, which needs await
     return {
       wait,
       free,
       note: row.op === "chain" ? "without jit, which makes one kernel of them" : undefined,
-      // These realise the result, send it and drop it, without reading.
+      // Compute the result and discard it without reading.
       issue: () => (issued++ < 3 ? call().gpuBuffer() : void call().gpuBufferSync()),
       read: async () => {
         const place = heads?.place ?? ((index) => index);

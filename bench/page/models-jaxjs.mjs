@@ -1,5 +1,5 @@
-// Whole models in jax-js (WebGPU), each compiled with jit as one function; suite/whole.py has the
-// same models, and the order of the weights.
+// Whole models in jax-js (WebGPU), each compiled with jit as one function. suite/whole.py defines
+// the same models and the order of the weights.
 
 import { post, readEntries } from "./common.mjs";
 import { make } from "./data.mjs";
@@ -14,7 +14,7 @@ export async function work() {
   const wait = () => device.queue.onSubmittedWorkDone();
   const types = { f32: np.float32, f16: np.float16, i32: np.int32 };
 
-  // Operands are consumed: `ref` keeps one for later. next() gives the next weight.
+  // Operands are consumed: `ref` keeps one for later. next() returns the next weight.
   const models = {
     resnet50(next, { x }) {
       const conv = (from, stride = 1) => {
@@ -24,7 +24,7 @@ export async function work() {
           [[padding, padding], [padding, padding]]);
         return y.add(next().reshape([1, y.shape[1], 1, 1]));
       };
-      // No number is below 0 here, so that zeros around are as good as -inf.
+      // No number is below 0 here, so padding with zeros gives the same maximum as -inf.
       const around = [[0, 0], [0, 0], [1, 1], [1, 1]];
       let h = lax.reduceWindow(np.pad(nn.relu(conv(x, 2)), around), (w) => np.max(w),
         [3, 3], [2, 2]);
@@ -81,7 +81,7 @@ export async function work() {
         return models[row.model](() => given[at++], inputs, row.options);
       });
       const call = () => compiled(...operands.map((operand) => operand.ref));
-      let issued = 0; // the first ones may compile, for which the synchronous form cannot wait
+      let issued = 0; // the first calls may compile, which needs await
       return {
         wait,
         issue: () => (issued++ < 3 ? call().gpuBuffer() : void call().gpuBufferSync()),

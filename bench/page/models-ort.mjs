@@ -1,6 +1,6 @@
-// Whole models in onnxruntime-web (WebGPU), inputs and logits on the GPU. A model has several ways,
-// of which a table shows the quickest: the images' layout, attention as one operator or of its
-// parts, and whether the session captures the commands and replays them.
+// Whole models in onnxruntime-web (WebGPU), with inputs and logits on the GPU. A model runs in
+// several variants, and the table shows the fastest. They differ in the image layout, in attention
+// as one operator or several, and in whether the session captures and replays commands.
 
 import { devices, post, readEntries, upload } from "./common.mjs";
 import { make } from "./data.mjs";
@@ -23,7 +23,7 @@ export async function work() {
       logSeverityLevel: 3,
       externalData,
     });
-  // Kept open, as onnxruntime-web destroys its device with the last session.
+  // Kept open, since onnxruntime-web destroys its device with the last session.
   const { anchor: { model } } = await (await fetch("models.json")).json();
   const anchor = await open(model, []);
   const device = (await ort.env.webgpu.device) ?? devices.at(-1);

@@ -1,5 +1,5 @@
-// Whole models going forward (suite/whole.py), in the library that the address names:
-// ?library=ort&only=gpt2. ours are in training.mjs, from the library's own modules.
+// Forward passes of whole models (suite/whole.py) in the library of the address:
+// ?library=ort&only=gpt2. training.mjs measures those of browsergpu, built from its own modules.
 
 import { main, measureOne, query } from "./common.mjs";
 

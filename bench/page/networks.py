@@ -1,5 +1,8 @@
-"""Networks that learn, from one source for PyTorch and browsergpu: a library ``lib`` has its
-modules as ``nn``, which have the same names, and what differs beside them."""
+"""Networks and training tasks, with one source for PyTorch and browsergpu.
+
+A library object ``lib`` has the modules as ``nn``, with the same names in both libraries. Its other
+members cover the differences.
+"""
 
 from __future__ import annotations
 
@@ -161,7 +164,7 @@ def gpt(lib: Any, layers: int = 12, width: int = 768, heads: int = 12, words: in
             n, s, _ = x.shape
             three = self.attn(self.ln_1(x)).reshape(n, s, 3, heads, width // heads)
             q, k, v = (three[:, :, part].swapaxes(1, 2) for part in range(3))
-            if kept is not None:  # keys and values of the tokens before
+            if kept is not None:  # keys and values of earlier tokens
                 k, v = (lib.concat([old, new], 2) for old, new in zip(kept, (k, v), strict=True))
             y = lib.attention(q, k, v, is_causal=kept is None)
             x = x + self.proj(y.swapaxes(1, 2).reshape(n, s, width))
@@ -187,7 +190,7 @@ def gpt(lib: Any, layers: int = 12, width: int = 768, heads: int = 12, words: in
 
 
 class Task:
-    """A network, and where its batches come from; ``is_mixed``: its products are of float16."""
+    """A network and its source of batches. With ``is_mixed``, its products use float16."""
 
     def __init__(
         self, make: Callable[..., Any], batch: tuple[int, ...], classes: int, *,
@@ -206,7 +209,7 @@ class Task:
         for _ in range(count):
             if self.is_text:
                 text = rng.integers(0, self.classes, (self.batch[0], self.batch[1] + 1), np.int32)
-                text[:, 1::2] = text[:, :-1:2] // 2  # something to be learnt
+                text[:, 1::2] = text[:, :-1:2] // 2  # something to learn
                 found.append((text[:, :-1].copy(), text[:, 1:].reshape(-1).copy()))
             else:
                 y = rng.integers(0, self.classes, self.batch[:1], np.int32)
@@ -269,7 +272,7 @@ class Training:
         return loss.detach()
 
 
-#: Whole models going forward: what of, the shape of a batch, and keys and values kept before.
+#: Models for forward passes: the model, the shape of a batch, and the number of cached tokens.
 FORWARD: dict[str, tuple[Any, tuple[int, ...], int]] = {
     "resnet50, 1": (resnet50, (1, 3, 224, 224), 0),
     "resnet50, 32": (resnet50, (32, 3, 224, 224), 0),
@@ -282,7 +285,7 @@ FORWARD_SMALL: dict[str, tuple[Any, tuple[int, ...], int]] = {
 
 
 class Forward:
-    """A model that infers; ``is_half``: in float16."""
+    """A model for inference, in float16 if ``is_half``."""
 
     def __init__(self, lib: Any, name: str, is_half: bool, table: Any = FORWARD) -> None:
         make, shape, before = table[name]

@@ -1,5 +1,5 @@
-// onnxruntime-web 1.30 (WebGPU, the build with JSPI): a model of one operation for each row, its
-// results bound to GPU memory.
+// onnxruntime-web 1.30 (WebGPU, the build with JSPI). Each row is a model of one operation, with
+// its results bound to GPU memory.
 
 import {
   devices, headsInside, main, measure, measureFirst, post, query, readEntries, upload,
@@ -9,7 +9,7 @@ import * as ort from "./ort/ort.jspi.bundle.min.mjs";
 
 const types = { f32: "float32", f16: "float16" };
 const notes = { chain: "one graph of them all", variance: "of its parts" };
-// Where onnxruntime-web can do a row's work in several ways, the table shows the quickest.
+// If onnxruntime-web can compute a row in several ways, the table shows the fastest.
 const ways = {
   attention: ["MultiHeadAttention", "of its parts"],
   conv2d: ["NHWC", "NCHW"],
@@ -31,7 +31,7 @@ await main("ort", async () => {
       path, data: new Uint8Array(array.buffer),
     })),
   });
-  // Kept open, as onnxruntime-web destroys its device with the last session.
+  // Kept open, since onnxruntime-web destroys its device with the last session.
   const anchor = await open("anchor", {});
   const device = (await ort.env.webgpu.device) ?? devices.at(-1);
   const wait = () => device.queue.onSubmittedWorkDone();

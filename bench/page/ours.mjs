@@ -1,4 +1,4 @@
-// browsergpu: loads Pyodide and the wheel as any page does, and runs ours.py in it.
+// browsergpu: loads Pyodide and the wheel like any page, and runs ours.py.
 
 import { main, post, workload } from "./common.mjs";
 import { python, site } from "./python.mjs";

@@ -1,7 +1,7 @@
 """Runs in the page's Python: times browsergpu through its public interfaces, row by row.
 
 Each row is timed twice by the rule in common.mjs: called from Python ("ms"), and without Python
-("kernel_ms": the same commands, recorded once and handed to WebGPU again and again).
+("kernel_ms": the same commands, recorded once and submitted repeatedly).
 """
 
 from __future__ import annotations
@@ -22,22 +22,22 @@ from browsergpu import KernelExecutor, TensorBackend, WasmBackend
 from browsergpu.core.enums import Precision
 from browsergpu.tensors import matmul, transfers
 
-READ_WHOLE = 2**24  # bytes; of larger results only the entries that are checked
+READ_WHOLE = 2**24  # bytes; only the checked entries of larger results are read
 
 
 @dataclass
 class Work:
-    """One row's work: what issues it, its result, and other ways to do the same."""
+    """The computation of a row: its call, its result, and alternatives with the same result."""
 
     issue: Callable[[], Any]
-    result: Any  # a DeviceArray, or what reads all of it
-    fresh: Callable[[], Any] | None = None  # computes the result anew, where issue() changes it
+    result: Any  # a DeviceArray, or a function that reads the result
+    fresh: Callable[[], Any] | None = None  # computes the result again, if issue() changes it
     others: dict[str, Callable[[], Any]] = field(default_factory=dict)
     replayed: bool = True
 
 
 class Lab:
-    """The open device behind all three interfaces, and how each row's work is made."""
+    """The device shared by the three interfaces, with a method for each kind of row."""
 
     def __init__(self, backend: WasmBackend) -> None:
         self.backend = backend
@@ -50,7 +50,7 @@ class Lab:
     # -- arrays ----------------------------------------------------------------------------------
 
     def array(self, x: Input) -> Any:
-        """An input as a DeviceArray; copies are made on the GPU."""
+        """Return an input as a DeviceArray. Its copies are made on the GPU."""
         once = self.executor.from_numpy(x.copy())
         if x.repeat == 1:
             return once
@@ -59,7 +59,7 @@ class Lab:
         return self.executor.reshape(copies, x.shape)
 
     def pointer(self, shape: Any, data: Any = None) -> int:
-        """A buffer of float32 (or of the data's type) for the WasmBackend."""
+        """Return a WasmBackend buffer of float32, or of the data's dtype."""
         pointer = self.backend.alloc(4 * prod(shape) if data is None else data.nbytes)
         self.pointers.append(pointer)
         if data is not None:
@@ -67,7 +67,7 @@ class Lab:
         return pointer
 
     def tensor(self, shape: Any, dtype: str, data: Any = None) -> Any:
-        """A tensor for the TensorBackend."""
+        """Return a TensorBackend tensor."""
         handle = self.tensors.alloc_tensor(shape, dtype)
         self.handles.append(handle)
         if data is not None:
@@ -75,7 +75,7 @@ class Lab:
         return handle
 
     def clear(self) -> None:
-        """Gives back what the last row has taken."""
+        """Free the memory of the last row."""
         for pointer in self.pointers:
             self.backend.free(pointer)
         for handle in self.handles:
@@ -86,7 +86,7 @@ class Lab:
         self.device.memory.trim()
 
     def reader(self, pointer: int, shape: Any) -> Callable[[], Any]:
-        """What reads a buffer of the WasmBackend."""
+        """Return a function that reads a WasmBackend buffer."""
 
         async def read() -> Any:
             values = np.empty(shape, np.float32)
@@ -95,10 +95,10 @@ class Lab:
 
         return read
 
-    # -- the rows' work --------------------------------------------------------------------------
+    # -- rows ------------------------------------------------------------------------------------
 
     def make(self, row: dict[str, Any]) -> Work:
-        """The work of a row."""
+        """Return the computation of a row."""
         if row["dtype"] == "f16" and "shader-f16" not in self.device.features:
             raise Skip("the device has no shader-f16")
         inputs = {name: Input(**x) for name, x in row["inputs"].items()}
@@ -227,7 +227,7 @@ class Lab:
 
         return Work(lambda: self.backend.copy_dtoh_async(data, source), result, replayed=False)
 
-    # -- fused operations, and their parts one after the other ------------------------------------
+    # -- fused operations, and the same as separate operations ------------------------------------
 
     def make_linear_gelu(self, x: dict[str, Input], shape: Any, o: dict[str, Any]) -> Work:
         ex, (source, w, bias) = self.executor, map(self.array, x.values())
@@ -275,10 +275,10 @@ class Lab:
         weights = (w_qkv, b_qkv, w_out, b_out)
         return _fused(lambda: ex.attention_block(source, *weights, heads=h), parts)
 
-    # -- measuring -------------------------------------------------------------------------------
+    # -- timing ----------------------------------------------------------------------------------
 
     async def entries(self, work: Work, at: list[int]) -> Any:
-        """Some entries of a result."""
+        """Return some entries of a result."""
         if callable(work.result):
             return (await work.result()).ravel()[at]
         array = work.result
@@ -292,7 +292,7 @@ class Lab:
         return got
 
     async def time(self, issue: Callable[[], Any], row: dict[str, Any]) -> dict[str, Any]:
-        """Times work by the rule."""
+        """Time a computation by the rule."""
 
         async def once(k: int) -> float:
             start = perf_counter()
@@ -306,8 +306,10 @@ class Lab:
         return await timed(once, row)
 
     async def replay(self, work: Work, row: dict[str, Any]) -> dict[str, Any]:
-        """Times a row's commands without Python: they stay in the recorder's ring, which is handed
-        over again and again. Also says which kernels they are."""
+        """Time a row's commands without Python, and return its kernels.
+
+        The commands are recorded once. The recorder's ring is then submitted repeatedly.
+        """
         recorder, seen = self.device.recorder, []
 
         def note(pipeline: Any, fields: Any) -> None:
@@ -320,7 +322,7 @@ class Lab:
         told = {"dispatches": len(seen), "kernels": sorted({p.label for p in seen})}
         size = sum(pipeline.nbytes for pipeline in seen)
         calls = min(64, 4 * (len(recorder._ring) - 1) // size)
-        if calls == 0 or recorder._end != size:  # it does not fit, or copies too
+        if calls == 0 or recorder._end != size:  # too large for the ring, or with copies
             return told
         recorder.flush()
         for _ in range(calls):
@@ -341,7 +343,7 @@ class Lab:
         return told | {"kernel_ms": result["ms"], "kernel_best_ms": result["best_ms"]}
 
     async def measure(self, row: dict[str, Any]) -> dict[str, Any]:
-        """A row's line."""
+        """Measure a row and return its line."""
         work = self.make(row)
         line: dict[str, Any] = {}
         for name, issue in work.others.items():
@@ -360,7 +362,7 @@ class Lab:
 
 
 def _fused(call: Callable[[], Any], parts: Callable[[], Any]) -> Work:
-    """The work of a fused operation that gives a new array, and its parts beside it."""
+    """Return a fused operation that makes a new array, with its parts as the alternative."""
     last: list[Any] = [None]
 
     def issue() -> None:
@@ -373,7 +375,7 @@ def _fused(call: Callable[[], Any], parts: Callable[[], Any]) -> Work:
 
 
 async def _first_result(lab: Lab, row: dict[str, Any]) -> dict[str, Any]:
-    """From NumPy arrays to the first result in NumPy, on a device that has compiled nothing."""
+    """Time the way from NumPy arrays to the first NumPy result, without compiled kernels."""
     data = [Input(**x).copy() for x in row["inputs"].values()]
     ex, o = lab.executor, row["options"]
     calls = {
@@ -388,7 +390,7 @@ async def _first_result(lab: Lab, row: dict[str, Any]) -> dict[str, Any]:
 
 
 def _copy_limit() -> dict[str, Any]:
-    """What a copy within WebAssembly's memory reaches, which uploads and reads need."""
+    """Measure copies within WebAssembly memory, which limit uploads and reads."""
     size = max(4 * prod(row["out"]) for row in WORK["rows"] if row["op"] == "upload")
     source, target = np.ones(size // 4, np.float32), np.zeros(size // 4, np.float32)
     times = []
@@ -401,8 +403,8 @@ def _copy_limit() -> dict[str, Any]:
 
 
 async def run() -> None:
-    """Measures every row that the page was asked for."""
-    # What is measured compiles by its warm-ups; nothing else is to be busy meanwhile.
+    """Measure the selected rows."""
+    # Kernels are compiled in the warm-up calls, so background compilation would only disturb.
     backend = WasmBackend(warm_up=WORK["first"])
     await backend.init_async()
     lab = Lab(backend)

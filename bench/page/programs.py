@@ -1,8 +1,8 @@
-"""The section "arrays" as programs: what NumPy's users write, for each library with NumPy's names.
+"""Programs of the section "arrays", written as users of NumPy write them.
 
-A program gets the library ``xp``, the row's inputs as its arrays, and the row's options. It gives
-one array or several. browsergpu and NumPy run the same text; pages of other languages say the same
-in their library's words.
+A program takes the library ``xp``, the row's inputs as arrays of that library, and the row's
+options. It returns one array or several. browsergpu and NumPy run the same source. The JavaScript
+pages have equivalent programs for their libraries.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 def black_scholes(
     xp: Any, spot: Any, strike: Any, years: Any, rate: float, volatility: float
 ) -> Any:
-    """Prices of calls and puts."""
+    """Return the prices of calls and puts."""
     spread = volatility * xp.sqrt(years)
     first = (xp.log(spot / strike) + (rate + volatility * volatility / 2) * years) / spread
     paid = strike * xp.exp(-rate * years)
@@ -24,7 +24,7 @@ def black_scholes(
 
 
 def normal_below(xp: Any, x: Any) -> Any:
-    """The share of the normal distribution below x, by Abramowitz and Stegun 26.2.17."""
+    """Return the normal distribution function, by Abramowitz and Stegun 26.2.17."""
     k = 1 / (1 + 0.2316419 * xp.abs(x))
     series = k * (-1.821255978 + k * 1.330274429)
     series = k * (0.319381530 + k * (-0.356563782 + k * (1.781477937 + series)))
@@ -62,7 +62,7 @@ def scatter(xp: Any, x: Any, at: Any) -> Any:
 
 
 def histogram(xp: Any, x: Any, bins: int) -> Any:
-    """The standard of arrays has no histogram: what has an order is counted by its edges."""
+    """Count sorted elements between edges, since the Array API standard has no histogram."""
     if hasattr(xp, "histogram"):
         return xp.histogram(x, bins, range=(-0.5, 0.5))[0]
     edges = xp.linspace(-0.5, 0.5, bins + 1, dtype=x.dtype)
@@ -86,15 +86,16 @@ def matmul_of_views(xp: Any, x: Any, y: Any) -> Any:
 
 
 def kmeans(xp: Any, x: Any, centres: Any) -> Any:
-    """The means of the points that are nearest to each centre."""
-    distance = xp.sum(centres * centres, axis=1) - 2 * (x @ centres.T)  # and |x|², for all the same
+    """Return the means of the points nearest to each centre."""
+    # |x|² is omitted, since it is the same for all centres.
+    distance = xp.sum(centres * centres, axis=1) - 2 * (x @ centres.T)
     labels = xp.argmin(distance, axis=1)
     member = xp.astype(labels[:, None] == xp.arange(len(centres)), x.dtype)
     return member.T @ x / xp.sum(member, axis=0)[:, None]
 
 
 def mandelbrot(xp: Any, real: Any, imag: Any, steps: int) -> Any:
-    """For each point, how many steps it stays near."""
+    """Return the number of steps that each point stays near the origin."""
     x = y = count = xp.zeros((len(imag), len(real)), dtype=real.dtype)
     imag = imag[:, None]
     for step in range(steps):
@@ -116,7 +117,7 @@ def heat(xp: Any, u: Any, k: float, steps: int) -> Any:
 def nbody(
     xp: Any, x: Any, y: Any, z: Any, mass: Any, softening: float, rows: int | None = None
 ) -> Any:
-    """Accelerations, of so many ``rows`` at once as there is memory for."""
+    """Return the accelerations, computed for ``rows`` bodies at once to limit memory."""
     n = len(x)
 
     def pulled(some: slice) -> list[Any]:
@@ -132,7 +133,10 @@ def nbody(
 
 
 def _evaluate(xp: Any, *arrays: Any) -> None:
-    """Where a step of a loop ends, so that each is the same kernel. NumPy has nothing to do."""
+    """Evaluate the arrays at the end of a loop's step, so that all steps use the same kernel.
+
+    With NumPy, this does nothing.
+    """
     if hasattr(xp, "eval"):
         xp.eval(*arrays)
 
@@ -147,7 +151,7 @@ PROGRAMS = {
 
 
 def prepared(op: str, arrays: dict[str, Any], options: dict[str, Any], out: Any) -> Any:
-    """The arrays and the options that a program gets, of the row's, outside the time."""
+    """Return a program's arrays and options, made from those of the row before the timing."""
     if op == "mandelbrot":
         height, width = out
         arrays = {
@@ -163,8 +167,11 @@ def prepared(op: str, arrays: dict[str, Any], options: dict[str, Any], out: Any)
 
 
 def entries(op: str, results: Any, arrays: dict[str, Any], at: list[int]) -> Any:
-    """Some entries of a program's results, whose places count on from one to the next. Of argsort
-    the elements, as equal ones may be in any order."""
+    """Return some entries of a program's results.
+
+    Indices continue from one result to the next. For argsort, the entries are the selected
+    elements, since equal ones may be in any order.
+    """
     if op == "argsort":
         results = [arrays["x"][results[0]]]
     if op == "fft":

@@ -1,4 +1,4 @@
-// Pyodide with NumPy, as any page or worker loads it, and the benchmark's modules in it.
+// Pyodide with NumPy, and the benchmark's Python modules.
 
 import { loadPyodide } from "./pyodide/pyodide.mjs";
 
@@ -7,8 +7,8 @@ const text = async (path) => (await fetch(here(path))).text();
 
 export const site = async () => JSON.parse(await text("site.json"));
 
-// Loads Pyodide, a wheel (or none, ""), and the modules of those names: data.py as bench_data. They
-// get the workload, and send lines by `post`.
+// Loads Pyodide, a wheel (or none, ""), and the named modules, such as data.py as bench_data. They
+// get the workload, and send lines with `post`.
 export async function python(names, wheel, workload, post) {
   const pyodide = await loadPyodide({ indexURL: here("pyodide/") });
   await pyodide.loadPackage(["numpy", "micropip"], { messageCallback: () => {} });

@@ -1,4 +1,4 @@
-"""The timing rule of common.mjs and the check of a result, for the pages that run Python."""
+"""The timing rule of common.mjs and the check of results, for pages that run Python."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ RULE = WORK["rule"]
 
 
 class Skip(Exception):
-    """A row that cannot be measured, and why."""
+    """A row cannot be measured. The message says why."""
 
 
 async def timed(
     once: Callable[[int], Any], row: dict[str, Any], warm_ms: float = RULE["warmMs"]
 ) -> dict[str, Any]:
-    """The timing rule of common.mjs: ``once(k)`` gives the milliseconds of k issues and a wait."""
+    """Apply the rule to ``once(k)``, which returns the milliseconds of k calls and a wait."""
     warm = [await once(1) for _ in range(3)]
     k, took = 1, await once(1)
     started = perf_counter()
@@ -46,7 +46,7 @@ async def timed(
 
 
 def check(row: dict[str, Any], got: Any) -> dict[str, Any]:
-    """Whether a result's entries are what they must be."""
+    """Compare a result's entries with the row's reference values."""
     expected = row["check"]
     error = float(np.abs(got.astype(np.float64) - expected["values"]).max())
     ok = error <= expected["tolerance"]
@@ -55,5 +55,5 @@ def check(row: dict[str, Any], got: Any) -> dict[str, Any]:
 
 
 def post(line: dict[str, Any]) -> Any:
-    """Sends one line. What it gives can be awaited, before work that keeps the page busy."""
+    """Send one line. Await the result before work that blocks the page."""
     return js.benchPost(json.dumps(line))

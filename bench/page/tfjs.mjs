@@ -61,10 +61,10 @@ await main("tfjs", async () => {
     attention: "of its parts",
   };
 
-  // Where an entry of [1, F, P, Q] is in [1, P, Q, F].
+  // Converts an index of [1, F, P, Q] to [1, P, Q, F].
   const channelsLast = ([, f, p, q]) => (index) =>
     (index % (p * q)) * f + (Math.floor(index / (p * q)) % f);
-  // NCHW images and FCRS filters as tfjs has them, with its own transpose.
+  // Converts NCHW images and FCRS filters to tfjs's layouts with its own transpose.
   const layouts = { x: [0, 2, 3, 1], w: [2, 3, 1, 0] };
 
   const transfers = {
@@ -78,7 +78,7 @@ await main("tfjs", async () => {
     }),
     readback: (array) => {
       const buffer = upload(device, { repeat: 1 }, array);
-      // A tensor keeps what was read of it, so each read is of a new one.
+      // A tensor caches its values after a read, so each read uses a new one.
       return {
         async issue() {
           const tensor = external(buffer, [array.length]);

@@ -1,5 +1,5 @@
-// Steps of training in the library that the address names: ?library=ours&names=mlp,gpt2. The peers'
-// have the perceptron alone, 784-512-512-10 on batches of 128, with Adam.
+// Training steps in the library of the address: ?library=ours&names=mlp,gpt2. The peers train only
+// the perceptron, 784-512-512-10 on batches of 128, with Adam.
 
 import { main, query, post, time, workload } from "./common.mjs";
 import { python, site } from "./python.mjs";
@@ -9,7 +9,7 @@ const library = query.get("library") ?? "ours";
 const WIDTHS = [784, 512, 512, 10];
 const BATCH = 128;
 
-// Numbers from -1 to 1 in an order without pattern.
+// Pseudo-random numbers from -1 to 1.
 const noise = (count, factor = 1) => {
   let state = 12345;
   return Float32Array.from({ length: count }, () => {

@@ -1,5 +1,4 @@
-"""Runs in the page's Python: times steps of training, and whole models that go forward, called from
-Python and replayed."""
+"""Runs in the page's Python: times training steps and forward passes, called and replayed."""
 
 from __future__ import annotations
 
@@ -16,7 +15,7 @@ ROW: dict[str, Any] = {"options": {}, "budget": 1.0}
 
 
 async def run(names: str) -> None:
-    """Measures the networks of those names, all where there are none; "forward": the models."""
+    """Measure the named networks, or all if there are no names. "forward" selects the models."""
     await bg.init_async(warm_up=False)
     lib = Ours()
     await post({"version": bg.__version__, "device": lib.device})
@@ -38,7 +37,7 @@ async def run(names: str) -> None:
 
 
 async def forward(model: Forward) -> dict[str, Any]:
-    """A model's line."""
+    """Measure a model and return its line."""
     line: dict[str, Any] = {"ms": await measured(lambda: bg.eval(model.go()))}
     with bg.capture() as graph:
         model.go()
@@ -50,7 +49,7 @@ async def forward(model: Forward) -> dict[str, Any]:
 
 
 async def steps_of(training: Training, task: Task) -> dict[str, Any]:
-    """A network's line."""
+    """Measure a network and return its line."""
     x, y = (training.lib.array(part) for part in task.batches(1)[0])
     line: dict[str, Any] = {"ms": await measured(lambda: training.step(x, y))}
     with bg.capture() as graph:
@@ -64,7 +63,7 @@ async def steps_of(training: Training, task: Task) -> dict[str, Any]:
 
 
 async def measured(step: Callable[[], Any]) -> float:
-    """The milliseconds of a step, by the rule."""
+    """Return the milliseconds of a step, by the rule."""
     device = bg.init()
 
     async def once(k: int) -> float:

@@ -1,5 +1,7 @@
-"""Reference values of the programs of arrays (page/programs.py), in float64. What every entry of a
-result depends on is computed once for a row."""
+"""Reference values of the programs of arrays (page/programs.py), in float64.
+
+Values that all entries of a result need are computed once for a row.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,7 @@ def mandelbrot(x: Inputs, out: tuple[int, ...], options: Options, index: int) ->
     count = 0
     for _ in range(options["steps"]):
         a, b = a * a - b * b + real, 2 * a * b + imag
-        count += a * a + b * b < 4  # inf and nan are not
+        count += a * a + b * b < 4  # the comparison is False for inf and nan
     return float(count)
 
 
@@ -39,7 +41,7 @@ def black_scholes(x: Inputs, out: tuple[int, ...], options: Options, index: int)
 
 
 def _normal_below(x: float) -> float:
-    """The share of the normal distribution below x, by Abramowitz and Stegun 26.2.17."""
+    """Return the normal distribution function, by Abramowitz and Stegun 26.2.17."""
     k = 1 / (1 + 0.2316419 * abs(x))
     series = 0.0
     for factor in (1.330274429, -1.821255978, 1.781477937, -0.356563782, 0.319381530):
@@ -74,7 +76,7 @@ def heat(x: Inputs, out: tuple[int, ...], options: Options, index: int) -> float
 
 @lru_cache(2)
 def _warmth(inside: Input, k: float, steps: int) -> Any:
-    """The inner points after some steps: waves of sines keep their form and shrink."""
+    """Return the inner points after some steps, in which sine waves only lose amplitude."""
     n, _ = inside.shape
     at = np.arange(1, n + 1)
     waves = np.sin(pi * np.outer(at, at) / (n + 1))
@@ -94,14 +96,14 @@ def nbody(x: Inputs, out: tuple[int, ...], options: Options, index: int) -> floa
 
 
 def _once(x: Input) -> tuple[Any, Any]:
-    """The block that an array repeats, and how often each of its elements is in it."""
+    """Return an array's repeating block, and the number of repeats of each element."""
     n = min(x.size, PERIOD)
     return x.row(0, n), x.size // n + (np.arange(n) < x.size % n)
 
 
 @lru_cache(2)
 def _ordered(x: Input) -> tuple[Any, Any]:
-    """Each value of an array in order, and how many elements are not above it."""
+    """Return an array's sorted values, and for each the number of elements up to it."""
     values, times = _once(x)
     order = np.argsort(values, kind="stable")
     return values[order], np.cumsum(times[order])
@@ -132,12 +134,12 @@ def cumsum(x: Inputs, out: tuple[int, ...], options: Options, index: int) -> flo
 
 @lru_cache(2)
 def _above(x: Input) -> Any:
-    """Where in the block that an array repeats elements are above 0."""
+    """Return the indices of positive elements in an array's repeating block."""
     return np.flatnonzero(_once(x)[0] > 0)
 
 
 def count_above(x: Input) -> int:
-    """How many elements of an array are above 0."""
+    """Return the number of positive elements of an array."""
     return int(_once(x)[1][_above(x)].sum())
 
 
@@ -184,7 +186,7 @@ ARRAY_REFERENCES: Mapping[str, Callable[[Inputs, tuple[int, ...], Options, int],
     "nbody": nbody,
     "histogram": histogram,
     "sort": sort,
-    "argsort": sort,  # of the elements at the places that it gives
+    "argsort": sort,  # of the elements at the resulting indices
     "cumsum": cumsum,
     "mask": mask,
     "fft": fft,

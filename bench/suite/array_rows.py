@@ -1,7 +1,7 @@
-"""The section "arrays": whole programs in each library's arrays, as its users write them.
+"""The section "arrays": whole programs with each library's arrays, as its users write them.
 
-What each computes is in page/programs.py. Bytes are those that must be moved at least: inputs read
-once, results written once. What a program keeps in between is its own affair.
+page/programs.py has the programs. Rates count the least possible bytes: each input read once and
+each result written once, without intermediate values.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from suite.array_reference import count_above
 from suite.data import Input
 from suite.row import Row
 
-COPY_GOAL = 3.1  # TB/s: 80 % of what a copy reaches on an H200
+COPY_GOAL = 3.1  # TB/s: 80 % of the rate of a copy on an H200
 
 
 def array_rows(small: bool) -> Iterator[Row]:
-    """All rows of the section. What may hang a library comes late."""
+    """Return all rows of the section. Programs that may hang a library come last."""
 
     def row(op: str, name: str, unit: str, out: tuple[int, ...], **more: Any) -> Row:
         usual: dict[str, Any] = {"dtype": "f32", "tolerance": 0.0, "budget": 0.6}
@@ -103,7 +103,7 @@ def _of_one_array(small: bool, row: Any) -> Iterator[Row]:
     n = 2**12 if small else 2**24
     x, at = Input((n,), 35), Input((n,), 0, "i32")
     rate = {"unit": "G elements/s", "elements": float(n)}
-    # NumPy adds one after the other, which is 1 off at the end.
+    # NumPy adds sequentially, which gives an error of 1 at the end.
     yield row("cumsum", f"cumsum of {_count(n)}", out=(n,), inputs={"x": x},
               nbytes=8.0 * n, tolerance=2.0, **rate)  # fmt: skip
     count = count_above(x)
@@ -122,7 +122,7 @@ def _of_one_array(small: bool, row: Any) -> Iterator[Row]:
 
 
 def _count(n: int) -> str:
-    """A number of elements, short: 1 M is a million, 16 Mi 2 to the 24th."""
+    """Format a number of elements: 1 M is a million, 16 Mi is 2 to the 24th."""
     for unit, size in (("Mi", 2**20), ("Ki", 2**10), ("M", 10**6)):
         if n % size == 0:
             return f"{n // size} {unit}"

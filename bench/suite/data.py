@@ -1,8 +1,8 @@
-"""The numbers that every page computes with, the same in Python and in JavaScript.
+"""The input numbers of all pages, the same in Python and in JavaScript.
 
-An array is a block of pseudo-random numbers in [-0.5, 0.5), repeated, or a permutation of its
-places. Each element is known from its place alone, so that a reference value needs no array.
-page/data.mjs does the same.
+An array is a repeated block of pseudo-random numbers in [-0.5, 0.5), or a permutation of its
+indices. Each element depends only on its index, so reference values need no array. page/data.mjs
+makes the same numbers.
 """
 
 from __future__ import annotations
@@ -20,10 +20,11 @@ _U32 = np.uint32
 
 @dataclass(frozen=True)
 class Input:
-    """An array that an operation gets: random numbers times ``scale`` plus ``offset``, or ``value``
-    throughout. One of "i32" has its own places in another order; it has a power of two of them.
+    """An input array of an operation.
 
-    Of ``repeat`` copies along the first axis, a page makes one and repeats it on the GPU.
+    Its elements are random numbers times ``scale`` plus ``offset``, or all ``value``. An array of
+    "i32" is a permutation of its indices, and its size is a power of two. The array has ``repeat``
+    copies along the first axis. A page makes one copy and repeats it on the GPU.
     """
 
     shape: tuple[int, ...]
@@ -36,11 +37,11 @@ class Input:
 
     @cached_property
     def size(self) -> int:
-        """The number of its elements, all copies together."""
+        """The number of elements in all copies."""
         return prod(self.shape)
 
     def at(self, index: Any) -> Any:
-        """Its elements at flat indices, as float64."""
+        """Return the elements at flat indices, as float64."""
         i = np.asarray(index, np.int64)
         if self.value is not None:
             return np.full(i.shape, self.value)
@@ -51,7 +52,7 @@ class Input:
         return number.astype(self._numpy).astype(np.float64)
 
     def place_of(self, index: int) -> int:
-        """Where in an "i32" array an index stands."""
+        """Return the position of the element ``index`` in an "i32" array."""
         return _place_of(index, self.size)
 
     @property
@@ -59,17 +60,17 @@ class Input:
         return np.float16 if self.dtype == "f16" else np.float32
 
     def row(self, first: int, count: int, step: int = 1) -> Any:
-        """``count`` elements from a flat index on."""
+        """Return ``count`` elements, starting at a flat index."""
         return self.at(first + step * np.arange(count))
 
     def copy(self) -> Any:
-        """One copy as an array."""
+        """Return one copy as an array."""
         n = self.size // self.repeat
         shape = (self.shape[0] // self.repeat, *self.shape[1:])
         if self.value is not None:
             return np.full(shape, self.value, self._numpy)
         if self.dtype == "i32":
-            starts = range(0, n, PERIOD)  # by pieces, as Pyodide's memory is small
+            starts = range(0, n, PERIOD)  # in pieces, since Pyodide's memory is small
             pieces = [_permuted(np.arange(i, min(i + PERIOD, n)), n) for i in starts]
             return np.concatenate(pieces).reshape(shape)
         block = self.scale * _block(self.salt, min(n, PERIOD)) + self.offset
@@ -83,7 +84,7 @@ def _block(salt: int, n: int) -> Any:
 
 
 def _random(index: Any, salt: int) -> Any:
-    """A number in [-0.5, 0.5) for each index, never 0: an integer hash, its upper 24 bits."""
+    """Return a number in [-0.5, 0.5) for each index, from 24 bits of a hash. It is never 0."""
     with np.errstate(over="ignore"):
         x = index.astype(_U32) + _U32(salt * 0x9E3779B1 & 0xFFFFFFFF)
         for shift, factor in ((16, 0x21F0AAAD), (15, 0x735A2D97)):
@@ -96,7 +97,7 @@ _FACTORS = (0x9E3779B1, 0x85EBCA6B)
 
 
 def _permuted(index: Any, size: int) -> Any:
-    """Another place for each of ``size`` places, as int32."""
+    """Return the permuted index of each index below ``size``, as int32."""
     shift = _U32(size.bit_length() // 2)
     x = index.astype(_U32)
     x ^= x >> shift
@@ -107,7 +108,7 @@ def _permuted(index: Any, size: int) -> Any:
 
 
 def _place_of(index: int, size: int) -> int:
-    """The place whose other place is ``index``: the steps of _permuted back."""
+    """Return the index that _permuted maps to ``index``, by its inverse steps."""
     shift = size.bit_length() // 2
     x = index ^ index >> shift
     for factor in reversed(_FACTORS):

@@ -1,4 +1,4 @@
-"""Makes a folder that a browser can be driven on, without network and without this repository."""
+"""Makes a folder with the benchmark pages that needs neither a network nor this repository."""
 
 from __future__ import annotations
 
@@ -26,16 +26,18 @@ _PYODIDE = ("pyodide*", "python_stdlib.zip", "numpy-*", "micropip-*", "packaging
 
 
 def all_pages() -> list[str]:
-    """The names of what can be measured without more; WgPy's files are asked for."""
+    """Return the names of the pages that need no further files. WgPy's page needs its build."""
     return [name for name in dict.fromkeys((*PAGES, *ARRAYS)) if name != "wgpy"]
 
 
 def make_folder(
     folder: Path, sizes: str, pages: Sequence[str], wgpy: Path | None = None, whole: bool = False
 ) -> None:
-    """Fills a folder with pages, the rows with their reference values, Pyodide and the wheel (20
-    MB), and for the peers' pages the peers (19 MB, by npm). ``wgpy`` is the folder that WgPy was
-    built in; ``whole``: with the whole models, whose logits take NumPy minutes."""
+    """Fill a folder with pages, rows, reference values, Pyodide and the wheel (20 MB).
+
+    The pages of peers need the peers too (19 MB, from npm). ``wgpy`` is the folder dist of a WgPy
+    build. ``whole`` adds the whole models, whose logits take NumPy minutes.
+    """
     site = prepare_site()
     folder.mkdir(parents=True, exist_ok=True)
     for path in (BENCH / "page").iterdir():
@@ -69,18 +71,18 @@ def make_folder(
 
 
 def _copy_wgpy(built: Path, folder: Path) -> str:
-    """Copies WgPy's files; gives the name of its wheel."""
+    """Copy WgPy's files and return the name of its wheel."""
     folder.mkdir(exist_ok=True)
     for pattern in _WGPY:
         found = sorted(built.glob(pattern))
         if not found:
-            raise SystemExit(f"{built} has no {pattern}: it is to be WgPy's folder dist")
+            raise SystemExit(f"{built} has no {pattern}: name the folder dist of a WgPy build")
         shutil.copy(found[-1], folder)
     return found[-1].name
 
 
 def _models(work: Sequence[Row]) -> dict[str, Any]:
-    """Each row's ONNX model, and one that is only there to keep a session open."""
+    """Write each row's ONNX model, and one for a session that keeps the device open."""
     made = {row.id: row for row in work if not (row.ours_only or row.array)}
     made["anchor"] = next(row for row in work if row.op == "relu")
     pairs = {name: (model(row), shapes(row)) for name, row in made.items()}

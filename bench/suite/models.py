@@ -15,7 +15,7 @@ _CONSTANTS = {"conv2d": ("w",), "layer_norm": ("gamma", "beta")}
 
 
 def _graph(row: Row) -> tuple[list[bytes], dict[str, tuple[str, tuple[int, ...], bytes]]]:
-    """The nodes from the row's inputs to "out", and the small constants that they need."""
+    """Return the nodes from the row's inputs to "out", and their small constants."""
     o = row.options
     axes = {"axes": ("i64", (1,), int64(o.get("axis", 0)))}
     zero = {"zero": ("f32", (1,), bytes(4))}
@@ -58,7 +58,7 @@ def _graph(row: Row) -> tuple[list[bytes], dict[str, tuple[str, tuple[int, ...],
 
 
 def attention_of_parts(row: Row) -> tuple[bytes, dict[str, tuple[int, ...]]]:
-    """Attention without the operator for it, and its shapes; "mask" is added to the scores."""
+    """Return attention without its operator, and its shapes. "mask" is added to the scores."""
     *_, length, width = row.out
     placed = dict.fromkeys(("q", "k", "v", "out"), row.out)
     scale = np.array(1 / sqrt(width), np.float16 if row.dtype == "f16" else np.float32)
@@ -78,7 +78,7 @@ def attention_of_parts(row: Row) -> tuple[bytes, dict[str, tuple[int, ...]]]:
 
 
 def shapes(row: Row) -> Mapping[str, tuple[int, ...]]:
-    """The shapes that the row's inputs and "out" have in its model."""
+    """Return the shapes of the row's inputs and "out" in its model."""
     found = {name: x.shape for name, x in row.inputs.items()} | {"out": row.out}
     if row.op == "attention":
         _, heads, length, width = row.out
@@ -87,7 +87,7 @@ def shapes(row: Row) -> Mapping[str, tuple[int, ...]]:
 
 
 def model(row: Row) -> bytes:
-    """The row's model."""
+    """Return the row's model."""
     nodes, constants = _graph(row)
     return _model(nodes, constants, shapes(row), row.dtype, _CONSTANTS.get(row.op, ()))
 
@@ -99,8 +99,10 @@ def _model(
     dtype: str,
     outside: Sequence[str] = (),
 ) -> bytes:
-    """A model of some nodes. ``placed`` has the shapes of its inputs, of the constants outside
-    the model and of "out"."""
+    """Return a model of some nodes.
+
+    ``placed`` has the shapes of its inputs, of the constants outside the model and of "out".
+    """
     given = [constant(name, dtype, placed[name], None) for name in outside]
     given += [constant(name, *kept) for name, kept in constants.items()]
     values = {name: value(name, dtype, placed[name]) for name in placed if name not in outside}

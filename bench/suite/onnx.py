@@ -1,7 +1,7 @@
-"""A few fields of ONNX's protobuf, written by hand.
+"""Encodes ONNX models with a few fields of ONNX's protobuf.
 
 https://github.com/onnx/onnx/blob/main/onnx/onnx.proto has the numbers of the fields. Weights are
-constants outside the model ("external data"), each in a file of its own name.
+constants outside the model ("external data"), each in a file with its name.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def model(
     inputs: Sequence[bytes],
     outputs: Sequence[bytes],
 ) -> bytes:
-    """A model of nodes, constants, and the values that go in and come out."""
+    """Return a model with these nodes, constants, inputs and outputs."""
     graph = b"".join(field(1, each) for each in nodes) + field(2, "row")
     for number, fields in ((5, constants), (11, inputs), (12, outputs)):
         graph += b"".join(field(number, each) for each in fields)

@@ -1,4 +1,4 @@
-"""Fetches the peers from npm, by name and version, for the pages that measure them."""
+"""Fetches the peers from npm, by name and version, for their pages."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 
 VERSIONS = {"ort": "1.30.0", "tfjs": "4.22.0", "jaxjs": "0.1.25"}
 
-#: Page → package, and the files of it that go into a folder.
+#: The package of each page, and its files that a folder needs.
 _PACKAGES = {
     "ort": (
         ("onnxruntime-web", "ort", "dist/ort-wasm-simd-threaded.jspi.mjs"),
@@ -28,7 +28,7 @@ _PACKAGES = {
 
 
 def fetch_peers(folder: Path, cache: Path, pages: Sequence[str]) -> None:
-    """Copies the files of the pages' peers into a folder, from the cache or else from npm."""
+    """Copy the files of the pages' peers into a folder, from the cache or from npm."""
     for page in pages:
         for package, target, pattern in _PACKAGES.get(page, ()):
             source = _package(package, VERSIONS[page], cache)
@@ -38,7 +38,7 @@ def fetch_peers(folder: Path, cache: Path, pages: Sequence[str]) -> None:
 
 
 def is_cached(cache: Path, page: str) -> bool:
-    """Whether a page's peer was fetched before."""
+    """Whether the cache has a page's peer."""
     return all(_place(p, VERSIONS[page], cache).exists() for p, _, _ in _PACKAGES.get(page, ()))
 
 

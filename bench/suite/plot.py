@@ -1,4 +1,4 @@
-"""The results as a picture: each row's speed against the best peer, on a logarithmic scale."""
+"""Draws each row's speed relative to the best peer, on a logarithmic scale."""
 
 from __future__ import annotations
 

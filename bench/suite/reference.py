@@ -17,7 +17,7 @@ ENTRIES = 14  # besides the first and the last
 
 
 def entries(out: tuple[int, ...]) -> list[int]:
-    """Flat indices to check: the first, the last and some between them."""
+    """Return the flat indices to check: the first, the last and some between them."""
     size = prod(out)
     some = np.random.default_rng(7).integers(0, size, ENTRIES)
     return sorted({0, size - 1, *map(int, some)})
@@ -50,13 +50,13 @@ def conv2d(x: Inputs, out: tuple[int, ...], options: Options, index: int) -> flo
 
 
 def _row(x: Input, index: int) -> tuple[Any, int]:
-    """The row that an element lies in, and where."""
+    """Return the row of an element, and its position there."""
     n = x.shape[-1]
     return x.row(index // n * n, n), index % n
 
 
 def _column(x: Input, index: int) -> tuple[Any, int]:
-    """The column that an element of a matrix lies in, and where."""
+    """Return the column of a matrix element, and its position there."""
     rows, columns = x.shape
     return x.row(index % columns, rows, columns), index // columns
 
@@ -105,7 +105,7 @@ def transpose(x: Inputs, out: tuple[int, ...], options: Options, index: int) -> 
 
 
 def _attend(q: Any, k: Any, v: Any) -> float:
-    """One entry of attention: a query, the keys it sees, and one column of the values."""
+    """Return one entry of attention, from a query, its visible keys and a column of the values."""
     scores = k @ q / sqrt(len(q))
     powers = np.exp(scores - scores.max())
     return float(powers @ v / powers.sum())

@@ -1,4 +1,4 @@
-"""From the lines that pages posted to results: for each row, what each library reached."""
+"""Collects the results of each row and library from posted lines."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from suite.rows import rows
 
 PEERS = {"ort": "onnxruntime-web", "tfjs": "TensorFlow.js", "jaxjs": "jax-js"}
 ARRAY_PEERS = {"tfjs": "TensorFlow.js", "jaxjs": "jax-js", "wgpy": "WgPy", "numpy": "NumPy"}
-BESIDE = {"torch": "PyTorch on CUDA"}  # outside the browser: shown, and no peer to be ahead of
+BESIDE = {"torch": "PyTorch on CUDA"}  # outside the browser: shown, but not counted as a peer
 NAMES = {"ours": "browsergpu", **PEERS, **ARRAY_PEERS, **BESIDE}
 _NO_PEERS = ("ours", "numpy", *BESIDE)
 LOWER_IS_BETTER = ("µs", "ms")
@@ -24,10 +24,25 @@ _LIBRARY = re.compile(r"arrays\.html\?library=(\w+)")
 
 @dataclass
 class Result:
-    """One row's results, in the row's unit. ``reached`` has the libraries' ("ours" is from
-    Python), ``replayed`` ours by ``capture()``, ``kernels`` ours without Python, ``parts`` that of
-    the parts of a fused operation, ``dispatches`` the number of our kernels, ``problems`` why a
-    library has none."""
+    """The results of one row, in its unit.
+
+    Attributes
+    ----------
+    reached
+        The result of each library. "ours" is browsergpu, called from Python.
+    problems
+        The reason for each missing result, by library.
+    replayed
+        browsergpu with ``capture()``.
+    kernels
+        browsergpu without Python.
+    parts
+        The separate operations of a fused one, in browsergpu.
+    limit
+        The limit of the device.
+    dispatches
+        The number of browsergpu's dispatches.
+    """
 
     row: Row
     reached: dict[str, float] = field(default_factory=dict)
@@ -40,7 +55,7 @@ class Result:
 
     @property
     def best_peer(self) -> float | None:
-        """The best result of a peer on the GPU in the browser, if there is any."""
+        """The best result of a peer on the GPU in the browser, or None."""
         peers = [value for name, value in self.reached.items() if name not in _NO_PEERS]
         if not peers:
             return None
@@ -48,15 +63,15 @@ class Result:
 
     @property
     def baseline(self) -> float | None:
-        """What ours is compared with: the best peer, or the sum of our own parts."""
+        """The result to compare with: the best peer, or the sum of the separate operations."""
         return self.parts if self.row.ours_only else self.best_peer
 
     def speed(self, value: float | None) -> float | None:
-        """How many times as fast as the baseline a result is."""
+        """Return the speed of a result relative to the baseline."""
         return self.compared(value, self.baseline)
 
     def compared(self, value: float | None, other: float | None) -> float | None:
-        """How many times as fast as another result a result is."""
+        """Return the speed of a result relative to another."""
         if value is None or other is None:
             return None
         return other / value if self.row.unit in LOWER_IS_BETTER else value / other
@@ -64,7 +79,7 @@ class Result:
 
 @dataclass
 class Report:
-    """All results of a run, and what they were measured on."""
+    """All results of a run, and its device and browser."""
 
     about: dict[str, Any]
     results: list[Result]
@@ -73,18 +88,18 @@ class Report:
 
     @property
     def name(self) -> str:
-        """The name of its files: date and device, and whether all of it are arrays."""
+        """The name of the report's files: date, device, and "arrays" if it has only these."""
         device = re.sub(r"[^a-z0-9]+", "-", self.about["device"].lower()).strip("-")
         only = "-arrays" if self.measured and all(r.row.array for r in self.measured) else ""
         return f"{self.about['date']}-{device}{only}"
 
     @property
     def measured(self) -> list[Result]:
-        """The results of rows that some library has tried."""
+        """The results of rows that at least one library tried."""
         return [result for result in self.results if result.reached or result.problems]
 
     def as_json(self) -> dict[str, Any]:
-        """What is kept of it."""
+        """Return the stored form."""
         told = [
             {
                 "row": result.row.id,
@@ -104,10 +119,9 @@ class Report:
 
 
 def read(files: Iterable[Path], sizes: str) -> Report:
-    """The report of some files of lines. Where several have a row, the last one that has measured
-    it counts."""
+    """Return the report of files of lines. The last file that measured a row counts."""
     lines: dict[tuple[str, ...], dict[str, Any]] = {}
-    stopped: dict[str, str] = {}  # libraries whose page of arrays did not come to its end
+    stopped: dict[str, str] = {}  # libraries whose page of arrays did not finish
     about: dict[str, Any] = {"date": "", "browser": "", "device": "", "flags": [], "versions": {}}
     for file in files:
         for text in file.read_text("utf-8").splitlines():
@@ -143,7 +157,7 @@ def _learn(about: dict[str, Any], line: Mapping[str, Any]) -> None:
 
 
 def _limits(lines: Iterable[Mapping[str, Any]]) -> dict[str, float]:
-    """What the device itself reached, in TFLOP/s, TB/s, GB/s, µs and ms, by name."""
+    """Return the device's own limits in TFLOP/s, TB/s, GB/s, µs and ms, by name."""
     found = {}
     for line in lines:
         if not line["row"].startswith("limit: ") or "ms" not in line:
@@ -159,7 +173,7 @@ def _limits(lines: Iterable[Mapping[str, Any]]) -> dict[str, float]:
 
 
 def _limit(row: Row, limits: Mapping[str, float]) -> float | None:
-    """The device's limit for a row, in the row's unit, as far as it was measured."""
+    """Return the device's limit for a row in the row's unit, or None if it was not measured."""
 
     def best(start: str, *parts: str) -> float | None:
         of_kind = ((name, value) for name, value in limits.items() if name.startswith(start))
@@ -174,12 +188,11 @@ def _limit(row: Row, limits: Mapping[str, float]) -> float | None:
         half = row.dtype == "f16"
         return best("multiply-adds", "f16") if half else best("multiply-adds", "f32", "vec4f")
     if row.unit == "G elements/s":
-        # Of those that only read and write: what a sort moves is its own affair.
+        # Only for rows that read and write once. A sort moves more.
         value = best("read" if row.op == "histogram" else "copy", "MiB")
         return value * row.elements / row.nbytes if value and row.nbytes else None
     if row.unit == "TB/s":
-        # At 64 MiB a plain kernel is held by how a dispatch starts and ends: memory's own limit is
-        # what it reaches at 512.
+        # At 64 MiB, the start and end of a dispatch limit a plain kernel. At 512 MiB, memory does.
         reading = row.op in ("sum", "variance", "matmul")
         value = best("read" if reading else "copy", "MiB")
         return None if value is None else value / 1e3
@@ -225,6 +238,6 @@ def _value(row: Row, ms: float) -> float:
 
 
 def middle(values: Iterable[float | None]) -> float | None:
-    """The median of those that are known."""
+    """Return the median of the known values."""
     known = [value for value in values if value is not None]
     return median(known) if known else None

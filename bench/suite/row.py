@@ -1,4 +1,4 @@
-"""One line of the tables."""
+"""A row of the tables."""
 
 from __future__ import annotations
 
@@ -12,10 +12,13 @@ from suite.reference import REFERENCES, entries
 
 @dataclass
 class Row:
-    """One piece of work. ``unit`` says what its rate counts: the flops ("TFLOP/s"), the bytes
-    ("TB/s", "GB/s"), the elements ("G elements/s") or nothing, but the time itself ("µs", "ms"). A
-    page may take about ``budget`` seconds for its repeats. ``first`` rows are measured in a fresh
-    page each, ``array`` rows are programs in the libraries' arrays, in pages of their own."""
+    """An operation to measure.
+
+    ``unit`` selects the rate: of flops ("TFLOP/s"), bytes ("TB/s", "GB/s") or elements ("G
+    elements/s"), or the time ("µs", "ms"). A page may take about ``budget`` seconds for the
+    repeats. Each ``first`` row is measured in a new page. ``array`` rows are programs with each
+    library's arrays, in separate pages.
+    """
 
     id: str
     section: str
@@ -36,7 +39,7 @@ class Row:
     array: bool = False
 
     def as_json(self) -> dict[str, Any]:
-        """What the pages read: the row with the values that its result must have."""
+        """Return the row for the pages, with the reference values of its result."""
         at = entries(self.out)
         reference = (ARRAY_REFERENCES if self.array else REFERENCES)[self.op]
         values = [reference(self.inputs, self.out, self.options, index) for index in at]

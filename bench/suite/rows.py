@@ -1,4 +1,4 @@
-"""What is measured: one row for each line of the tables, small for a test and big for a GPU."""
+"""The rows of the tables: small ones for tests, and big ones for a GPU."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from suite.row import Row
 
 SIZES = ("small", "big")
 
-#: ResNet-50's distinct convolutions at batch 1 (v1.5: the 3 × 3 of a stage's first block has the
-#: stride): channels, filters, extent of the filter, extent of the image, stride.
+#: ResNet-50's distinct convolutions at batch 1 (v1.5, with the stride in the 3 × 3 convolution of a
+#: stage's first block): channels, filters, extent of the filter, extent of the image, stride.
 RESNET_50 = (
     (3, 64, 7, 224, 2),
     (64, 64, 1, 56, 1),
@@ -42,7 +42,7 @@ RESNET_50 = (
 
 
 def rows(sizes: str) -> list[Row]:
-    """All rows, the most important ones first."""
+    """Return all rows, the most important ones first."""
     small = sizes == "small"
     made = [*_matmuls(small), *_convolutions(small), *_attentions(small)]
     made += [*_memory_bound(small, 1), *_small_things(small), *_memory_bound(small, 8)]
@@ -103,7 +103,7 @@ def _matmuls(small: bool) -> Iterator[Row]:
 
 
 def _matmul_high(n: int) -> Row:
-    """A product of precision "high", beside that of "highest"."""
+    """Return a product of precision "high", compared with "highest"."""
     row = _matmul(n, n, n, section='matmul of precision "high", against "highest"')
     row.id, row.op, row.unit, row.ours_only = f"{row.id}, high", "matmul_high", "ms", True
     return row
@@ -172,7 +172,7 @@ def _attentions(small: bool) -> Iterator[Row]:
 
 
 def _memory_bound(small: bool, repeat: int) -> Iterator[Row]:
-    """Rows that move 64 MiB of input, or ``repeat`` times as much."""
+    """Return rows with 64 MiB of input, or ``repeat`` times as much."""
     n, width = (32, 16) if small else (4096, 1024)
     shape = (repeat * n, n)
     wide = (repeat * n * n // width, width)

@@ -1,5 +1,8 @@
-"""The results as Markdown tables: every row for bench/results, the chief rows for
-docs/performance.md, six rows for README.md, and the rows of arrays for docs/arrays.md."""
+"""Formats results as Markdown tables.
+
+bench/results gets all rows, docs/performance.md the main ones, README.md six, and docs/arrays.md
+the rows of arrays.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ from suite.report import ARRAY_PEERS, BESIDE, NAMES, PEERS, Report, Result, midd
 
 BEGIN, END = "<!-- bench/run.py report: from here -->", "<!-- bench/run.py report: to here -->"
 _HEAD = ("work", "unit", "browsergpu", *PEERS.values(), "ours ÷ best", "device limit")
-# The table of README.md: one row for each kind of work, also where a peer is faster.
+# The table of README.md: one row for each kind of work, including those where a peer is faster.
 _BRIEF = (
     "matmul f32 4096×4096×4096",
     "conv 3×3, 64×56×56 → 64",
@@ -57,7 +60,7 @@ _ARRAYS_HEAD = (
 
 
 def short(result: Result) -> str:
-    """A row's name in its section."""
+    """Return a row's name without that of its section."""
     return result.row.id.removeprefix("first result: ").removeprefix("arrays: ")
 
 
@@ -83,14 +86,14 @@ def _array_cells(result: Result) -> list[str]:
 
 
 def arrays(report: Report) -> str:
-    """The rows of arrays."""
+    """Return the table of arrays."""
     lines = [_line(_ARRAYS_HEAD), _line(["---"] * len(_ARRAYS_HEAD))]
     lines += [_line(_array_cells(result)) for result in report.measured if result.row.array]
     return "\n".join(lines) + "\n"
 
 
 def full(report: Report) -> str:
-    """The whole table, with goals, kernels alone, and why results are missing."""
+    """Return the full table, with goals, times without Python, and reasons for missing results."""
     about = report.about
     versions = ", ".join(f"{NAMES[name]} {version}" for name, version in about["versions"].items())
     out = [
@@ -128,19 +131,19 @@ def full(report: Report) -> str:
 
 
 def brief(report: Report) -> str:
-    """One row for each kind of work."""
+    """Return the table with one row for each kind of work."""
     results = {result.row.id: result for result in report.results}
     rows = [_full_name(results[name]) for name in _BRIEF]
     return "\n".join([_line(_HEAD), _line(["---"] * len(_HEAD)), *rows]) + "\n"
 
 
 def _full_name(result: Result) -> str:
-    """A row whose name says whether it is a first result."""
+    """Return a row whose name shows whether it is a first result."""
     return _line([result.row.id, *_cells(result)[1:]])
 
 
 def chief(report: Report) -> str:
-    """The rows with goals, and the many convolutions as one."""
+    """Return the rows with goals, with the convolutions of ResNet-50 joined into one."""
     out = [_line(_HEAD), _line(["---"] * len(_HEAD))]
     for result in report.results:
         row = result.row
@@ -159,7 +162,7 @@ def chief(report: Report) -> str:
 
 
 def insert(readme: Path, text: str) -> None:
-    """Puts text between the markers in a file."""
+    """Replace the text between the markers in a file."""
     whole = readme.read_text("utf-8")
     before, _, rest = whole.partition(BEGIN)
     _, _, after = rest.partition(END)

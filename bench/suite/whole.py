@@ -1,9 +1,9 @@
-"""Whole models: ONNX for onnxruntime-web, the weights for every page, and what must come out.
+"""Whole models: their ONNX files, weights and reference logits.
 
-A model is written once, of a library's operations: ``Onnx`` makes nodes of them, ``Reference``
-computes them with NumPy in float32. Shapes are those of page/networks.py; batch normalisation is
-folded into the convolutions before it, as exporters do. Weights are random, and each page makes
-them itself (page/data.mjs).
+Each model is a function of a library of operations. ``Onnx`` turns them into nodes, and
+``Reference`` computes them with NumPy in float32. Shapes are those of page/networks.py. Batch
+normalization is folded into the convolution before it, as in exported models. Weights are random,
+and each page makes them itself (page/data.mjs).
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from suite.reference import entries
 
 
 class _Library:
-    """What both have: the weights that a model asks for, one after the other."""
+    """Base class of both libraries. Lists the weights in the order of their use."""
 
     def __init__(self, inputs: dict[str, Input], dtype: str) -> None:
         self.inputs, self.dtype = inputs, dtype
         self.weights: dict[str, Input] = {}
 
     def random(self, *shape: int, deviation: float, mean: float = 0.0) -> Any:
-        """A weight: uniform numbers of that standard deviation."""
+        """Add a weight of uniform random numbers with this standard deviation."""
         name = f"w{len(self.weights)}"
         salt = 100 + len(self.weights)
         self.weights[name] = Input(shape, salt, self.dtype, scale=deviation * sqrt(12), offset=mean)
@@ -41,7 +41,7 @@ class _Library:
 
 
 class Onnx(_Library):
-    """Makes an ONNX model. ``fused``: with the operator for attention."""
+    """Makes an ONNX model. ``fused`` uses the operator for attention."""
 
     def __init__(self, inputs: dict[str, Input], dtype: str, fused: bool) -> None:
         super().__init__(inputs, dtype)
@@ -135,7 +135,7 @@ class Onnx(_Library):
         return self.reshape(self.add_node("Transpose", [y], perm=[0, 2, 1, 3]), length, width)
 
     def _mask(self, length: int) -> str:
-        """-1e4 above the diagonal: constant, and made once as the session begins."""
+        """Return -1e4 above the diagonal, a constant that the session computes once."""
         if not hasattr(self, "_made"):
             square = [self.number(-1e4, "f32"), self.integers(length, length)]
             mask = self.add_node("Expand", square)
@@ -153,7 +153,7 @@ class Onnx(_Library):
 
 
 class Reference(_Library):
-    """Computes a model with NumPy."""
+    """Computes a model with NumPy in float32."""
 
     def given(self, name: str) -> Any:
         array = (self.weights | self.inputs)[name].copy()
@@ -209,7 +209,7 @@ class Reference(_Library):
 
 
 def resnet50(lib: Any, width: int) -> Any:
-    """Its logits; page/networks.py's, with the normalisation folded into the convolutions."""
+    """Return the logits of page/networks.py's ResNet, with folded batch normalization."""
 
     def conv(x: Any, before: int, after: int, extent: int, stride: int = 1, gain: float = 2) -> Any:
         fan_in = before * extent**2
@@ -235,7 +235,7 @@ def resnet50(lib: Any, width: int) -> Any:
 
 def gpt(lib: Any, layers: int, width: int, heads: int, words: int, length: int, count: int,
         before: int) -> Any:  # fmt: skip
-    """The logits of ``count`` tokens after ``before``, whose keys and values are given."""
+    """Return the logits of ``count`` tokens after ``before`` tokens with given keys and values."""
 
     def linear(x: Any, n: int, m: int) -> Any:
         w = lib.random(n, m, deviation=1 / sqrt(n))
@@ -265,8 +265,10 @@ _LAYOUTS = ("NHWC", "NCHW")
 
 
 def whole_models(sizes: str) -> list[dict[str, Any]]:
-    """What the pages read: each model with its ways in ONNX, its inputs and its weights, and some
-    of its logits, which the pages check."""
+    """Return the models for the pages.
+
+    Each has its ONNX variants, inputs and weights, and some logits to check.
+    """
     made = []
     for dtype in ("f32", "f16"):
         options, extent, batches = _RESNET[sizes]
@@ -329,7 +331,8 @@ def _check(
     out: tuple[int, ...],
     dtype: str,
 ) -> dict[str, Any]:
-    """Some logits. Of a batch of images the first is computed alone: no image sees another."""
+    """Return some logits. For a batch, only the first image is computed, since images are
+    independent."""
     x = inputs["x"]
     if len(x.shape) == 4:
         out = (1, out[1])
