@@ -145,7 +145,7 @@ def test_dialogs(notebook: NotebookPage, button: str) -> None:
     press(notebook, "Escape")
 
 
-def test_the_menu_and_what_asks_before_a_restart(notebook: NotebookPage) -> None:
+def test_the_menu_and_the_restart_dialog(notebook: NotebookPage) -> None:
     notebook.run("1")
     notebook.press("More")
     expect(notebook.page.get_by_role("menu")).to_be_visible()

@@ -80,7 +80,7 @@ def test_peers_get_the_same_numbers(tmp_path: Path) -> None:
     not all(is_cached(CACHE, page) for page in ("ort", "jaxjs")),
     reason="the peers were not fetched: python3 bench/run.py prepare does",
 )
-def test_whole_models_are_right_in_the_peers(tmp_path: Path) -> None:
+def test_complete_models_are_right_in_other_libraries(tmp_path: Path) -> None:
     site, out = tmp_path / "site", tmp_path / "lines.jsonl"
     runner = [sys.executable, str(ROOT / "bench" / "run.py"), "prepare", str(site)]
     runner += ["--sizes", "small", "--models", "--pages", "ort", "jaxjs"]

@@ -257,7 +257,7 @@ def test_a_canvas_of_another_kind_of_context(bare: BarePage) -> None:
     assert "2d" in message
 
 
-def test_two_backends_draw_on_their_own_canvas_one_after_the_other(bare: BarePage) -> None:
+def test_two_backends_draw_on_separate_canvases(bare: BarePage) -> None:
     # A second device takes the canvas over.
     bare.run("""
         import numpy as np

@@ -93,7 +93,7 @@ def bare(request: pytest.FixtureRequest, lab: Lab, forgiving: Browser) -> Iterat
         yield bare
 
 
-def test_pending_calls_raise_and_recover_brings_back_what_is_kept(
+def test_pending_calls_raise_and_recover_restores_kept_buffers(
     forgiving: Browser, bare: BarePage
 ) -> None:
     for _ in range(2):  # a recovered device can be lost and recovered again

@@ -135,7 +135,7 @@ def test_found(n): assert n < 100
 
 
 @pytest.mark.parametrize("shared", ["worker"], indirect=True)
-def test_in_page_outcomes_are_told(lab: Lab, bare: BarePage) -> None:
+def test_in_page_outcomes_are_reported(lab: Lab, bare: BarePage) -> None:
     bare.install(urls_of_test_wheels(lab.site_url), deps=False)
     bare.write_files(
         {

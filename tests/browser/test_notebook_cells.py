@@ -130,7 +130,7 @@ def test_a_traceback_marks_the_line_that_failed_among_its_neighbours(
     assert "\x1b[1;31mZeroDivisionError\x1b[0m: division by zero" in error["traceback"]
 
 
-def test_colours_of_what_is_printed(notebook: NotebookPage) -> None:
+def test_colours_of_printed_text(notebook: NotebookPage) -> None:
     output = notebook.run(
         r"print('\x1b[31mred\x1b[0m plain \x1b[1;94mbold\x1b[22m blue\x1b[39m none')"
         "\n"
@@ -348,7 +348,7 @@ def test_tab_behind_a_word_completes_at_any_speed(notebook: NotebookPage) -> Non
     expect(editor).to_have_text("no_such_name_at_all = 1")
 
 
-def test_a_busy_kernel_does_not_keep_completion_from_what_is_known(notebook: NotebookPage) -> None:
+def test_completion_of_known_names_works_while_the_kernel_is_busy(notebook: NotebookPage) -> None:
     notebook.run("import numpy as np\nmeasured = np.ones(3)")
     notebook.start("while True: pass")
     notebook.wait_state("busy")

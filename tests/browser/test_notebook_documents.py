@@ -105,7 +105,7 @@ def test_the_notebook_of_the_examples_runs(notebook: NotebookPage) -> None:
     expect(notebook.page.locator(".cell-outputs").last).to_contain_text("of 176 is left")
 
 
-def test_an_opened_notebook_is_saved_in_its_own_order(notebook: NotebookPage) -> None:
+def test_an_opened_notebook_keeps_the_order_of_its_keys(notebook: NotebookPage) -> None:
     """Keys keep their order, including other programs' keys, so version control shows no change."""
     cell = {
         "source": ["1 + 1\n", '{"10": 1,"2": 2}'], "id": "z", "outputs": [
@@ -183,7 +183,7 @@ def test_a_cell_deleted_while_it_runs_comes_to_its_end(notebook: NotebookPage) -
     expect(notebook.cell(0).locator(".cell-timing")).to_be_visible()
 
 
-def test_a_notebook_that_is_left_takes_what_its_cells_put_out(notebook: NotebookPage) -> None:
+def test_a_closed_notebook_keeps_the_output_of_running_cells(notebook: NotebookPage) -> None:
     notebook.page.get_by_label("Notebook name").fill("left")
     notebook.start("import asyncio\nprint('before')\ngate = asyncio.Event()\nawait gate.wait()")
     expect(notebook.output(0)).to_have_text("before")

@@ -55,7 +55,7 @@ ATTRIBUTES = """(box) => [...box.querySelectorAll("*")].flatMap((one) => [...one
   .map(({ name }) => name)"""
 
 
-def test_outputs_and_text_obey_nobody_and_lie_over_nothing(notebook: NotebookPage) -> None:
+def test_outputs_and_text_cannot_act_or_cover_the_page(notebook: NotebookPage) -> None:
     asked: list[str] = []
     notebook.page.on("request", lambda request: asked.append(request.url))
     open_cells(
@@ -195,7 +195,7 @@ def frame(output: Locator) -> FrameLocator:
     return output.frame_locator("iframe[sandbox=allow-scripts]")
 
 
-def test_scripts_of_what_was_run_here_draw_in_a_frame(notebook: NotebookPage) -> None:
+def test_scripts_of_own_outputs_draw_in_a_frame(notebook: NotebookPage) -> None:
     output = notebook.run(shown(DRAWING))
     expect(frame(output).locator("#cells")).to_have_text("drawn by a script")
     expect(output.locator("iframe")).to_have_css("height", "432px")
@@ -263,7 +263,7 @@ def test_a_frame_reaches_nothing_of_the_page(notebook: NotebookPage) -> None:
     assert box["height"] <= 1200
 
 
-def test_frames_that_nobody_sees_are_not_there(notebook: NotebookPage) -> None:
+def test_hidden_outputs_have_no_frames(notebook: NotebookPage) -> None:
     output = notebook.run(shown(DRAWING))
     expect(output.locator("iframe")).to_have_count(1)
     notebook.cell(0).focus()

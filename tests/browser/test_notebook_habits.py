@@ -258,7 +258,7 @@ def test_outputs_that_were_cleared_or_converted_come_back(notebook: NotebookPage
     assert counts(notebook)[0] not in ("", count)
 
 
-def test_a_running_cell_that_is_cleared_gets_all_of_its_output_back(
+def test_undo_restores_all_output_of_a_running_cell(
     notebook: NotebookPage,
 ) -> None:
     notebook.start("print('before')\ninput()\nprint('after')")

@@ -81,7 +81,7 @@ def test_a_task_draws_in_the_cell_that_started_it(notebook: NotebookPage) -> Non
     assert colour(notebook, pictures(notebook, second)) == GREEN
 
 
-def test_on_a_narrow_screen_the_image_stands_with_its_cell(notebook: NotebookPage) -> None:
+def test_on_a_narrow_screen_the_image_is_next_to_its_cell(notebook: NotebookPage) -> None:
     before = notebook.page.viewport_size
     notebook.page.set_viewport_size({"width": 390, "height": 800})
     try:
@@ -101,7 +101,7 @@ def test_on_a_narrow_screen_the_image_stands_with_its_cell(notebook: NotebookPag
 
 
 @pytest.mark.firefox
-def test_what_no_cell_drew_is_shown_beside_them(notebook: NotebookPage) -> None:
+def test_images_without_a_cell_are_shown_beside_the_cells(notebook: NotebookPage) -> None:
     canvas = notebook.page.locator("#gpu-canvas")
     expect(canvas).to_be_hidden()
     notebook.page.evaluate("browsergpu.run('bg.draw(flat(0, 1, 0))')")

@@ -183,7 +183,7 @@ def test_the_list_renames_duplicates_downloads_and_deletes(tab: Tab) -> None:
 
 
 @pytest.mark.all
-def test_every_tab_has_a_notebook_of_its_own_and_all_are_found_again(
+def test_each_tab_has_its_own_notebook_and_all_are_stored(
     tab: Tab, context: BrowserContext
 ) -> None:
     first = tab()

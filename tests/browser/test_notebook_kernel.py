@@ -63,7 +63,7 @@ INTERRUPTS_OF_THE_LOOP = {
 @pytest.mark.firefox
 @pytest.mark.parametrize("waiting", ["time.sleep(0)", "await asyncio.sleep(0)"])
 @pytest.mark.parametrize("way", INTERRUPTS_OF_THE_LOOP)
-def test_interrupt_in_the_code_of_the_event_loop_ends_what_waits(
+def test_an_interrupt_in_the_event_loops_code_ends_the_cell(
     notebook: NotebookPage, way: str, waiting: str
 ) -> None:
     index = notebook.start(
@@ -280,7 +280,7 @@ def test_machine_runs_and_cells_share_namespace_and_queue(notebook: NotebookPage
 
 
 @pytest.mark.firefox
-def test_a_restart_rejects_what_runs_and_makes_a_new_ready(notebook: NotebookPage) -> None:
+def test_a_restart_rejects_running_calls_and_resets_ready(notebook: NotebookPage) -> None:
     notebook.page.evaluate(
         f"() => {{ window.ending = ({RUN})('while True: pass').catch((error) => error.message); }}"
     )
@@ -316,7 +316,7 @@ def test_who_waits_for_a_kernel_gets_the_one_that_takes_its_place(
 
 
 @pytest.mark.provokes_errors
-def test_a_crashed_interpreter_is_told_and_restarted(notebook: NotebookPage) -> None:
+def test_a_crashed_interpreter_is_reported_and_restarted(notebook: NotebookPage) -> None:
     # Without Python's recursion limit, the recursion overflows the WebAssembly stack.
     notebook.start(
         "import sys\nsys.setrecursionlimit(10**8)\ndef deeper(n):\n"
@@ -366,7 +366,7 @@ def test_a_browser_that_keeps_nothing_boots(new_page: Callable[..., Page], site_
 
 @pytest.mark.all
 @pytest.mark.parametrize("spoilt", ["nothing", "zeros"])
-def test_what_was_kept_and_is_spoilt_is_made_anew(
+def test_damaged_stored_files_are_made_again(
     new_page: Callable[..., Page], site_url: str, spoilt: str
 ) -> None:
     page = new_page(visited=True)
@@ -388,9 +388,7 @@ def test_what_was_kept_and_is_spoilt_is_made_anew(
 
 
 @pytest.mark.firefox
-def test_boot_shows_what_is_loading_and_how_much(
-    new_page: Callable[..., Page], site_url: str
-) -> None:
+def test_boot_shows_the_loading_progress(new_page: Callable[..., Page], site_url: str) -> None:
     page = new_page()
     page.add_init_script(
         """globalThis.stages = [];

@@ -32,7 +32,7 @@ def assigned(code: str) -> set[str]:
     }
 
 
-def test_the_list_is_what_there_is() -> None:
+def test_the_gallery_lists_all_its_notebooks() -> None:
     assert {one["file"] for one in LISTED} == {path.name for path in GALLERY.glob("*.ipynb")}
     assert {one["file"] for one in LISTED} == {f"{name}.ipynb" for name in SMALL}
     for name, code in SMALL.items():

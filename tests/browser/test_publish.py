@@ -144,7 +144,7 @@ def test_the_published_page_leads_to_the_documentation(context: BrowserContext, 
         expect(opened.value).to_have_title(re.compile("browsergpu"))
 
 
-def test_a_folder_with_files_is_left_alone(tmp_path: Path) -> None:
+def test_a_folder_with_files_is_not_overwritten(tmp_path: Path) -> None:
     (tmp_path / "mine.txt").touch()
     with pytest.raises(PublishRefused, match="must be new or empty"):
         publish({}, tmp_path)

@@ -177,7 +177,7 @@ def test_results_are_arrays_whose_values_a_client_without_a_gpu_reads(x: da.Arra
         np.asarray(found * 2)
 
 
-def test_what_is_persisted_stays_where_it_is(client: Client, x: da.Array) -> None:
+def test_persisted_chunks_stay_on_their_worker(client: Client, x: da.Array) -> None:
     kept = (x * 3).persist()
     wait(kept)
     where = client.who_has(kept)

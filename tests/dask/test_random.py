@@ -40,7 +40,7 @@ def test_a_method_draws_on_the_gpu(
     assert outcomes[kind, name] == "right"
 
 
-def test_the_functions_of_the_module_are_those_methods() -> None:
+def test_the_modules_functions_are_the_generators_methods() -> None:
     own = {
         name
         for name, found in vars(da.random).items()

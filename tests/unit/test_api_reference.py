@@ -110,9 +110,7 @@ def test_the_errors_keep_the_lines_of_their_tree(site: Path) -> None:
         ("KernelExecutor.attention", "the first i + 1 keys"),
     ],
 )
-def test_a_method_has_its_text_whichever_base_it_comes_from(
-    member: str, words: str, reference: str
-) -> None:
+def test_inherited_methods_have_their_docstrings(member: str, words: str, reference: str) -> None:
     section = reference.split(f' id="browsergpu.{member}"')[1].split('class="doc doc-heading"')[1]
     text = unescape(re.sub(r"<[^>]+>", "", section))
     assert words in " ".join(text.split())

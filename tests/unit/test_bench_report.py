@@ -207,7 +207,7 @@ def test_the_short_table_has_six_rows_of_the_long_one(tmp_path: Path) -> None:
     assert any(row.startswith(f"| {first} | ms | 215 |") for row in rows)
 
 
-def test_the_readmes_rows_are_those_of_the_page_of_performance() -> None:
+def test_the_readmes_rows_equal_the_performance_pages() -> None:
     readme, page = (
         (ROOT / name).read_text("utf-8").split(table.BEGIN)[1].split(table.END)[0].splitlines()
         for name in ("README.md", "docs/performance.md")
@@ -219,7 +219,7 @@ def test_the_readmes_rows_are_those_of_the_page_of_performance() -> None:
     assert any(row.startswith(about.removesuffix(":")) for row in page)
 
 
-def test_pytorch_stands_beside_and_is_no_peer(tmp_path: Path) -> None:
+def test_pytorch_is_shown_but_not_compared(tmp_path: Path) -> None:
     told = read(
         tmp_path,
         line("ours", CUBE, 0.5),

@@ -107,7 +107,7 @@ def test_the_shaders_comment_tells_the_codes(file: str, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", KERNELS)
-def test_configurations_have_those_codes(name: str) -> None:
+def test_configurations_have_only_known_codes(name: str) -> None:
     kernel = KERNELS[name]
     for constants in kernel.configurations.values():
         for constant in CONSTANTS & constants.keys():

@@ -39,7 +39,7 @@ RESULTS: dict[str, tuple[Callable[[], Any], tuple[int, ...], str]] = {
 
 
 @pytest.mark.parametrize("name", RESULTS)
-def test_what_an_operation_would_give(name: str) -> None:
+def test_shapes_and_dtypes_of_results(name: str) -> None:
     made, shape, dtype = RESULTS[name]
     before = open_devices()  # other tests of this process may hold some
     found = made()

@@ -65,7 +65,7 @@ print(notebook.cells[-1].outputs[0].text)
     assert "is left" in done.stdout, done.stderr
 
 
-def test_the_command_line_says_what_there_is(engine: str) -> None:
+def test_the_command_line_reports_the_gpu(engine: str) -> None:
     name, by, subgroups = {
         "wgpu": ("llvmpipe", "by wgpu 0.", "no"), "dawn": ("SwiftShader", "by wgpudawn 0.", "yes"),
     }[engine]  # fmt: skip
@@ -98,7 +98,7 @@ def test_on_a_machine_without_a_screen_stderr_stays_empty(
     assert (done.stdout, done.stderr) == ("64.0\n", "")
 
 
-def test_the_environment_stays_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_environment_does_not_change(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("XDG_RUNTIME_DIR", raising=False)
     code = "import os; before = dict(os.environ); " + COMPUTES + "; print(before == os.environ)"
     assert run("-c", code).stdout == "64.0\nTrue\n"
@@ -313,7 +313,7 @@ print(together == alone, pickle.loads(pickle.dumps(bg.sin)) is bg.sin)
     assert done.stdout.strip() == "True True", done.stderr
 
 
-def test_a_thread_beside_an_event_loop_does_not_change_what_was_recorded() -> None:
+def test_a_thread_beside_an_event_loop_does_not_change_recorded_values() -> None:
     """Memory for a large result is requested while a notebook's loop runs."""
     code = """
 import asyncio, threading, time
@@ -388,7 +388,7 @@ print(len(told), all(told))
 
 
 @pytest.mark.all
-def test_each_thread_trains_a_network_of_its_own() -> None:
+def test_each_thread_trains_its_own_network() -> None:
     code = """
 import sys
 from concurrent.futures import ThreadPoolExecutor

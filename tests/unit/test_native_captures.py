@@ -123,7 +123,7 @@ asyncio.run(main())
     assert run(code) == "13.0 13.0 13.0 13.0"
 
 
-def test_a_thread_beside_a_block_goes_on(run: Callable[[str], str]) -> None:
+def test_a_thread_beside_a_block_continues(run: Callable[[str], str]) -> None:
     code = """
 own = bg.zeros(4)
 

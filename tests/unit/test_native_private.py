@@ -59,7 +59,7 @@ OTHERS = [path for path in sorted(NATIVE.glob("*.py")) if path.stem != "private"
 
 
 @pytest.mark.parametrize("path", OTHERS, ids=lambda path: path.stem)
-def test_no_other_module_uses_what_is_private(path: Path) -> None:
+def test_no_other_module_uses_private_names(path: Path) -> None:
     """A module may use its own private names: ``self._x``, and names that it defines."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     own = [node for node in ast.walk(tree) if isinstance(node, ast.Attribute)]

@@ -46,7 +46,7 @@ def resolve(name: str) -> Any:
 
 
 @pytest.mark.parametrize("row", ROWS, ids=IDS)
-def test_a_row_is_whole_and_true(row: tuple[str, ...]) -> None:
+def test_a_row_is_complete_and_right(row: tuple[str, ...]) -> None:
     assert len(row) == 3, row
     there, here, test = row
     assert there

@@ -52,7 +52,7 @@ def test_threads_lose_no_buffer() -> None:
     assert sorted(destroyed) == sorted(made), "each was made and destroyed once"
 
 
-def test_a_loop_finds_buffers_of_sizes_that_it_needs_one_after_the_other() -> None:
+def test_a_loop_reuses_its_buffers_of_several_sizes() -> None:
     """An iteration allocates more in total than it holds at once, as in k-means of 1 Mi points."""
     made: list[int] = []
 

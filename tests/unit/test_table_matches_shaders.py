@@ -247,7 +247,7 @@ PLAIN = {
 OF_VARIANTS = {"attention_matrix", "attention_tiled"}
 
 
-def test_configurations_are_those_of_the_variants() -> None:
+def test_configurations_equal_the_variants() -> None:
     for name in OF_VARIANTS:
         used = [v for variants in VARIANTS.values() for v in variants if v.kernel == name]
         assert {variant.configuration for variant in used} == set(KERNELS[name].configurations)

@@ -51,7 +51,7 @@ def test_every_operation_on_arrays(device: Any) -> None:
         raises_closed(op, call)
 
 
-def test_what_makes_arrays_and_what_waits(device: Any) -> None:
+def test_calls_that_create_arrays_and_calls_that_wait(device: Any) -> None:
     from browsergpu import KernelExecutor
 
     executor = KernelExecutor(device)
@@ -235,7 +235,7 @@ def test_closing_while_opening_ends_closed(turns: int) -> None:
     assert js.gpuWatch.buffersAlive <= alive
 
 
-def test_opening_anew_while_what_was_closed_still_opens() -> None:
+def test_opening_again_while_a_closed_backend_still_opens() -> None:
     from browsergpu import WasmBackend
     from browsergpu.errors import NotInitialized
 

@@ -200,7 +200,7 @@ def test_without_debug_mode_it_is_raised_by_the_next_wait() -> None:
             backend.synchronize()
 
 
-def test_debug_mode_submits_each_op_alone() -> None:
+def test_debug_mode_submits_each_op_separately() -> None:
     import js
 
     with opened(debug_mode=True) as backend, on_gpu(backend) as gpu:
@@ -238,7 +238,7 @@ def test_every_gpu_object_has_a_label(immediates: bool) -> None:
     assert "fused: sqrt assign" in [d["label"] for d in calls.of("createComputePipelineAsync")]
 
 
-def test_debug_mode_names_buffers_from_the_pool_anew() -> None:
+def test_debug_mode_renames_reused_buffers() -> None:
     with opened(debug_mode=True) as backend:
         backend.free(backend.alloc(4096, label="first"))
         renamed = backend.alloc(4096, label="second")
@@ -290,7 +290,7 @@ def test_check_nan_finds_them_in_every_kind_of_op() -> None:
         assert np.isnan(gpu.download(x, 16)).all()
 
 
-def test_check_nan_counts_the_elements_alone() -> None:
+def test_check_nan_ignores_padding() -> None:
     from browsergpu.errors import ValidationError
 
     with opened(debug_mode=True, check_nan=True) as backend:
@@ -366,7 +366,7 @@ struct Tail {{ n: vec2u, x: array<f32> }}
             )
 
 
-def test_check_nan_takes_no_whole_number_for_one() -> None:
+def test_check_nan_does_not_mistake_integers_for_nan() -> None:
     from browsergpu import KernelExecutor, TensorBackend
 
     source = """

@@ -83,7 +83,7 @@ def test_cases(backend: Any, case: Any) -> None:
 
 
 @pytest.mark.fast
-def test_whole_numbers_come_out_exact(backend: Any) -> None:
+def test_integer_values_are_exact(backend: Any) -> None:
     images, filters = whole_array(1, 2, 17, 20, 19), whole_array(2, 70, 17, 3, 3)
     assert_matches(
         run_conv2d(backend, images, filters, (1, 1), (1, 1)),

@@ -296,7 +296,7 @@ def test_a_handle_is_a_number_that_may_be_kept_anywhere(backend: Any) -> None:
     assert tensors.read_numpy(handles[1]).tolist() == [0, 2]
 
 
-def test_dropped_tensors_of_backends_that_were_closed_or_opened_anew() -> None:
+def test_dropped_tensors_of_closed_or_reopened_backends() -> None:
     from browsergpu import TensorBackend
 
     backend = opened()

@@ -188,7 +188,7 @@ def test_counts(backend: Any, op: str, name: str, value: Any) -> None:
 
 
 @pytest.mark.parametrize(("op", "name"), pairs(COUNTS))
-def test_what_equals_a_good_count_but_is_none(backend: Any, op: str, name: str) -> None:
+def test_values_that_only_compare_equal_to_a_valid_count(backend: Any, op: str, name: str) -> None:
     good = GOOD[op][name]
     bad_call(backend, op, (name, repr(float(good))), **{name: float(good)})
 

@@ -89,7 +89,7 @@ def test_numbers_in_an_arrays_place(executor: Any, op: str) -> None:
 @pytest.mark.parametrize("op", WHOLE)
 @pytest.mark.parametrize("dtype", [np.int32, np.uint32])
 @pytest.mark.parametrize(("a", "b"), [((300,), (300,)), ((5, 1), (1, 7)), ((4, 3), (3,))], ids=str)
-def test_whole_numbers_wrap_around(
+def test_integers_wrap_around(
     executor: Any, op: str, dtype: Any, a: tuple[int, ...], b: tuple[int, ...]
 ) -> None:
     bounds = np.iinfo(dtype)

@@ -51,7 +51,7 @@ def test_round_trips(executor: Any, dtype: str, shape: tuple[int, ...]) -> None:
 
 
 @pytest.mark.parametrize("dtype", [np.int64, np.int8, np.uint16, np.uint64])
-def test_other_whole_numbers_are_brought_to_32_bits(executor: Any, dtype: Any) -> None:
+def test_other_integers_are_converted_to_32_bits(executor: Any, dtype: Any) -> None:
     array = executor.from_numpy(np.array([1, 2, 100], dtype))
     assert array.dtype == ("i32" if np.dtype(dtype).kind == "i" else "u32")
     assert array.numpy().tolist() == [1, 2, 100]
@@ -213,7 +213,7 @@ def test_casts_to_half_precision_round_as_numpys(executor: Any) -> None:
 
 
 @pytest.mark.parametrize("dtype", [np.int32, np.uint32])
-def test_casts_of_large_whole_numbers_are_the_nearest_floats(executor: Any, dtype: Any) -> None:
+def test_casts_of_large_integers_are_the_nearest_floats(executor: Any, dtype: Any) -> None:
     generator = np.random.default_rng(1)
     bits = generator.integers(0, 2**32, 5000, dtype=np.uint32) >> generator.integers(0, 9, 5000)
     ends = [0, 1, 2**24 + 1, 2**31 - 65, 2**31 - 1, 2**31, 2**32 - 129, 2**32 - 1]
@@ -263,7 +263,7 @@ def test_transpose(executor: Any, shape: tuple[int, ...], dtype: str) -> None:
     assert_same_bits(array.numpy(), data, "input")
 
 
-def test_transpose_of_more_axes_than_can_be_told_apart(executor: Any) -> None:
+def test_transpose_of_more_axes_than_the_kernel_has(executor: Any) -> None:
     from browsergpu.errors import Unsupported
 
     order = (8, 1, 7, 3, 6, 5, 4, 2, 0)
@@ -302,7 +302,7 @@ def test_any_permutation(executor: Any, data: st.DataObject) -> None:
     assert_same_bits(result, np.array(x.transpose(order), order="C"), "transposed")
 
 
-def test_memory_goes_back_with_the_last_reference(executor: Any) -> None:
+def test_memory_is_freed_with_the_last_reference(executor: Any) -> None:
     memory = executor.device.memory
     gc.collect()
     before = (memory.buffers, memory.in_use)

@@ -103,7 +103,7 @@ def test_a_forced_variant_is_the_kernel_that_runs(executor: Any, bias: bool) -> 
     assert used >= {"window", "window8", "depthwise", "tile64"}
 
 
-def test_one_filter_for_each_channel_is_done_by_its_own_kernel(executor: Any) -> None:
+def test_depthwise_convolutions_use_their_kernel(executor: Any) -> None:
     with dispatched(executor.device) as kernels:
         check_conv2d(executor, SEPARATE, bias=True)
     assert kernels == ["conv2d_depthwise"]
@@ -510,7 +510,7 @@ def test_pools_of_special_values(executor: Any) -> None:
     assert mean[2] == np.inf
 
 
-def test_windows_in_the_padding_alone(executor: Any) -> None:
+def test_windows_entirely_in_the_padding(executor: Any) -> None:
     x = executor.full((1, 1, 1, 1), 5.0)
     values, indices = executor.max_pool2d_with_indices(x, 2, 1, 1, 2)
     assert values.numpy().tolist() == [[[[-np.inf]]]]

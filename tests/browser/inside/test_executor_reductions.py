@@ -116,7 +116,7 @@ def test_nan_propagates(executor: Any, op: str) -> None:
 @pytest.mark.parametrize(
     ("dtype", "result_dtype"), [("i4", np.int32), ("u4", np.uint32), ("?", np.int32)]
 )
-def test_sums_of_whole_numbers(executor: Any, dtype: str, result_dtype: Any) -> None:
+def test_sums_of_integers(executor: Any, dtype: str, result_dtype: Any) -> None:
     generator = np.random.default_rng(1)
     x = generator.integers(0, 2 if dtype == "?" else 2**31 - 1, (5, 300, 7)).astype(dtype)
     for axis in subsets(3):

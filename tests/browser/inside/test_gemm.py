@@ -143,7 +143,7 @@ def test_sizes(backend: Any, m: int, n: int, k: int) -> None:
 
 
 @pytest.mark.parametrize(("m", "n", "k"), [(130, 67, 33), (65, 129, 200)])
-def test_whole_numbers_come_out_exact(backend: Any, m: int, n: int, k: int) -> None:
+def test_integer_values_are_exact(backend: Any, m: int, n: int, k: int) -> None:
     product = Product(m, n, k)
     a, b = whole_array(1, m, k), whole_array(2, k, n)
     c = np.full((m, n), np.nan, np.float32)
@@ -437,7 +437,7 @@ def test_each_variant(backend: Any, forced: Any, m: int, n: int, k: int) -> None
 
 @pytest.mark.parametrize(("m", "n", "k"), [(1, 132, 37), (3, 132, 70), (1, 36, 1100), (4, 36, 1)])
 @pytest.mark.parametrize("name", ["quads", "quads_few"])
-def test_rows_of_whole_vectors(backend: Any, m: int, n: int, k: int, name: str) -> None:
+def test_rows_divisible_into_vec4s(backend: Any, m: int, n: int, k: int, name: str) -> None:
     with backend.device.variants.only("gemm", name) as forced:
         Product(m, n, k, pad=(1, 4, 2)).check(backend)
         Product(n, m, k, "trans", "no_trans", -0.5, 1.5).check(backend)
@@ -448,7 +448,7 @@ def test_rows_of_whole_vectors(backend: Any, m: int, n: int, k: int, name: str) 
 @pytest.mark.parametrize("trans_b", ["no_trans", "trans"])
 @pytest.mark.parametrize("trans_a", ["no_trans", "trans"])
 @pytest.mark.parametrize("name", ["quads128", "quads96", "quads64"])
-def test_matrices_of_whole_vectors(backend: Any, name: str, trans_a: str, trans_b: str) -> None:
+def test_matrices_divisible_into_vec4s(backend: Any, name: str, trans_a: str, trans_b: str) -> None:
     sizes = [(4, 4, 16), (132, 100, 32), (68, 260, 16), (256, 128, 48), (100, 8, 2112)]
     if trans_a == "no_trans":
         sizes += [(1, 36, 16), (67, 36, 64), (129, 388, 32)]

@@ -129,7 +129,7 @@ def test_a_new_backend_after_a_loss() -> None:
 
 
 @pytest.mark.parametrize("work", ["copy_dtoh_async", "synchronize_async"])
-def test_closing_ends_what_waits(work: str) -> None:
+def test_closing_ends_pending_waits(work: str) -> None:
     import asyncio
 
     from pyodide.ffi import run_sync

@@ -269,7 +269,7 @@ def heap_bytes() -> int:
     return int(pyodide_js._module.HEAPU8.length)
 
 
-def test_recording_goes_on_when_pythons_memory_grows(backend: Any) -> None:
+def test_recording_continues_when_pythons_memory_grows(backend: Any) -> None:
     # Growing detaches every JavaScript view of the memory, including the command ring's.
     with on_gpu(backend) as gpu:
         one, total = gpu.upload(np.ones(3, np.float32)), gpu.upload(np.zeros(3, np.float32))

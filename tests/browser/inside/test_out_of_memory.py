@@ -131,7 +131,7 @@ def test_a_loop_beside_much_data_finds_its_buffers_again(
             backend.free(pointer)
 
 
-def test_the_pool_gives_up_sizes_that_nobody_frees_any_more(
+def test_the_pool_drops_sizes_that_are_no_longer_freed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     import js
@@ -221,7 +221,7 @@ def test_a_limit_that_is_used_up_has_nothing_available() -> None:
         assert refused(backend, MIB + 101).available == MIB
 
 
-def test_the_largest_buffer_is_what_is_available() -> None:
+def test_available_memory_is_the_largest_possible_buffer() -> None:
     with opened(max_buffer_size=100_000) as backend:
         error = refused(backend, 2**40)
         assert (error.requested, error.available) == (2**40, backend.device.largest_buffer)
@@ -232,7 +232,7 @@ def test_the_largest_buffer_is_what_is_available() -> None:
         backend.free(backend.alloc(error.available))
 
 
-def test_an_operations_error_tells_what_it_asked_for() -> None:
+def test_an_operations_error_names_the_requested_bytes() -> None:
     from browsergpu import KernelExecutor
     from browsergpu.errors import OutOfMemory
 

@@ -220,7 +220,7 @@ def test_nothing_is_left_behind(timestamps: bool) -> None:
 # -- the block -------------------------------------------------------------------------------------
 
 
-def test_an_exception_in_the_block_goes_on_and_ends_the_profile(backend: Any) -> None:
+def test_an_exception_in_the_block_propagates_and_ends_the_profile(backend: Any) -> None:
     from browsergpu import profile
 
     class MineError(Exception):

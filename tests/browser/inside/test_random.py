@@ -128,7 +128,7 @@ def test_halves_are_rounded_floats(executor: Any) -> None:
 
 
 @pytest.mark.parametrize("name", ["words", "uniform", "normal", "exponential", "integers"])
-def test_draws_one_after_the_other_share_nothing(executor: Any, name: str) -> None:
+def test_successive_draws_share_no_numbers(executor: Any, name: str) -> None:
     from browsergpu.tensors import random
 
     dtype = {"words": "u32", "integers": "i32"}.get(name, "f32")

@@ -226,7 +226,7 @@ def test_a_kept_buffer_holds_the_last_host_write_or_read() -> None:
         assert_same_bits(read(backend, empty, 16), np.zeros(16, np.float32), "never written")
 
 
-def test_contents_written_during_a_read_come_back_not_those_that_were_read() -> None:
+def test_recovery_restores_contents_written_during_a_read() -> None:
     with opened() as backend:
         old, new = random_array(1, 100), random_array(2, 100)
         x = backend.alloc(400, keep=True)
@@ -299,7 +299,7 @@ def test_changes_to_the_target_of_a_read_are_overwritten() -> None:
         assert_same_bits(read(backend, y, 16), -data, "y")
 
 
-def test_a_failed_read_leaves_what_is_kept() -> None:
+def test_a_failed_read_does_not_change_the_kept_contents() -> None:
     with opened() as backend:
         old, new = random_array(1, 16), random_array(2, 16)
         x = backend.alloc(64, keep=True)
@@ -576,7 +576,7 @@ def test_with_retry_gives_up() -> None:
         assert len(calls) == 2
 
 
-def test_with_retry_passes_on_what_it_does_not_know() -> None:
+def test_with_retry_passes_other_exceptions_on() -> None:
     with opened() as backend:
         calls = []
 

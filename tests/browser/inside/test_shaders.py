@@ -219,7 +219,7 @@ def test_a_shader_that_does_not_compile(backend: Any) -> None:
 
 
 @pytest.mark.provokes_errors
-def test_an_error_in_an_included_file_is_told_with_its_place_there(backend: Any) -> None:
+def test_an_error_in_an_included_file_names_its_line_there(backend: Any) -> None:
     from browsergpu.errors import ShaderCompilation
 
     own = "// nothing of interest\n"

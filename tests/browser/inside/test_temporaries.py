@@ -78,7 +78,7 @@ def fill_up(backend: Any, nbytes: int) -> list[int]:
     return pointers
 
 
-def test_a_sum_of_whole_numbers_without_room_leaves_nothing(own: Any) -> None:
+def test_a_sum_of_integers_without_memory_leaves_nothing(own: Any) -> None:
     from browsergpu import KernelExecutor
 
     executor = KernelExecutor(own.device)

@@ -54,7 +54,7 @@ class Products:
         self.backend.copy_htod(self.product, np.zeros((N, N), np.float32))
 
 
-def test_what_nothing_is_known_of_is_waited_for(fresh: Any) -> None:
+def test_work_of_unknown_duration_is_waited_for(fresh: Any) -> None:
     recorder = fresh.device.recorder
     with on_gpu(fresh) as gpu:
         products = Products(fresh, gpu)
@@ -106,7 +106,7 @@ def test_an_interrupted_wait_leaves_the_operation_out(
         products.check(FEW + 2)
 
 
-def test_where_python_cannot_block_it_goes_on(fresh: Any) -> None:
+def test_recording_continues_where_python_cannot_block(fresh: Any) -> None:
     from pyodide.code import run_js
 
     from browsergpu.gpu import platform

@@ -126,7 +126,7 @@ def test_memory_may_grow_during_a_read(backend: Any) -> None:
     assert_same_bits(result, data, "what was read")
 
 
-def test_a_cancelled_read_leaves_the_array_alone(backend: Any) -> None:
+def test_a_cancelled_read_does_not_write_the_array(backend: Any) -> None:
     from asyncio import CancelledError, ensure_future, sleep
 
     async def cancel() -> None:
@@ -149,7 +149,7 @@ def test_a_cancelled_read_leaves_the_array_alone(backend: Any) -> None:
 
 
 @pytest.mark.provokes_errors
-def test_a_read_after_an_error_leaves_the_array_alone(backend: Any) -> None:
+def test_a_read_after_an_error_does_not_write_the_array(backend: Any) -> None:
     from browsergpu.errors import ValidationError
 
     result = np.zeros(9 * MIB, np.uint8)

@@ -90,7 +90,7 @@ def test_picks_are_remembered_until_they_are_forgotten(
     "text",
     ["", "no JSON", "[]", "null", '{"gemm": 5}', '{"gemm": {"test": "no such"}}', '{"x": {}}'],
 )
-def test_what_storage_holds_is_not_trusted(device: Any, text: str) -> None:
+def test_stored_values_are_validated(device: Any, text: str) -> None:
     from pyodide.ffi import run_sync
 
     from browsergpu import WasmBackend

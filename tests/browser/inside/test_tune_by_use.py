@@ -164,7 +164,7 @@ def test_the_next_device_starts_with_the_winner(fresh: Any) -> None:
         assert other.device.recorder.counters["pipelines_created"] == 1
 
 
-def test_the_first_call_and_what_is_not_compiled_yet(fresh: Any) -> None:
+def test_the_first_call_uses_no_uncompiled_variant(fresh: Any) -> None:
     """A problem that occurs once compiles nothing more, and no call waits for other variants."""
     with on_gpu(fresh) as gpu:
         Products(fresh, gpu).one()
@@ -304,7 +304,7 @@ def test_broken_storage_is_ignored(fresh: Any, text: str) -> None:
         assert wait_for(tuned.add_picks(other.device.info, other.device.variants))
 
 
-def test_what_other_pages_keep_is_kept(fresh: Any) -> None:
+def test_results_of_other_pages_are_kept(fresh: Any) -> None:
     from browsergpu.device import tuned
 
     info = fresh.device.info
@@ -318,7 +318,7 @@ def test_what_other_pages_keep_is_kept(fresh: Any) -> None:
     }  # fmt: skip
 
 
-def test_forgetting_begins_anew(fresh: Any) -> None:
+def test_tuning_starts_again_after_forgetting(fresh: Any) -> None:
     from browsergpu import forget_tuning
 
     with on_gpu(fresh) as gpu:

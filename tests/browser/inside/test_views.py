@@ -55,7 +55,7 @@ def seen(data: np.ndarray, place: str) -> np.ndarray:
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("place", PLACES)
-def test_elements_are_those_of_numpy(executor: Any, place: str, dtype: str) -> None:
+def test_elements_equal_numpys(executor: Any, place: str, dtype: str) -> None:
     data = of_dtype(dtype, 240)
     array = executor.from_numpy(data)
     view = array.as_strided(*PLACES[place])
@@ -261,7 +261,7 @@ def test_memory_lives_as_long_as_its_last_view(executor: Any, backend: Any) -> N
     assert backend.device.memory.buffers == before
 
 
-def test_freeing_a_view_frees_what_shares_its_memory(executor: Any) -> None:
+def test_freeing_a_view_frees_all_views_of_its_memory(executor: Any) -> None:
     from browsergpu.errors import InvalidArgument
 
     array = executor.zeros((6,))

@@ -112,7 +112,7 @@ def test_an_unused_shader_reports_nothing(fresh: Any) -> None:
         fresh.synchronize()
 
 
-def test_a_software_adapter_is_left_alone(fresh: Any) -> None:
+def test_a_software_adapter_is_not_warmed_up(fresh: Any) -> None:
     if fresh.device.device_type != "cpu":
         pytest.skip("a GPU warms up by itself")
     wait_for(pause(0.1))

@@ -166,7 +166,7 @@ def test_benchmark(device: Any) -> None:
     assert isinstance(result.sizes, WorkgroupSizes)
 
 
-def test_what_was_found_is_remembered_until_it_is_forgotten(device: Any) -> None:
+def test_found_sizes_are_stored_until_forgotten(device: Any) -> None:
     from browsergpu import (
         WasmBackend,
         WorkgroupSizes,
@@ -194,7 +194,7 @@ def test_what_was_found_is_remembered_until_it_is_forgotten(device: Any) -> None
     ["", "no JSON", "[]", "{}", '{"elementwise": 64}', '{"elementwise": 63, "reduction": 64}',
      '{"elementwise": "64", "reduction": 64}', '{"elementwise": 1048576, "reduction": 64}', "null"],
 )  # fmt: skip
-def test_what_storage_holds_is_not_trusted(device: Any, text: str) -> None:
+def test_stored_values_are_validated(device: Any, text: str) -> None:
     from pyodide.ffi import run_sync
 
     from browsergpu import WasmBackend, WorkgroupSizes

@@ -57,7 +57,7 @@ def test_integers(value: Any) -> None:
 
 
 @pytest.mark.parametrize("value", [True, np.True_, 3.0, "3", None, np.float32(3), 2, 2**32, [3]])
-def test_what_is_no_integer_of_at_least_3(value: Any) -> None:
+def test_values_that_are_not_integers_of_at_least_3(value: Any) -> None:
     with pytest.raises(InvalidArgument, match=r"an integer of at (least 3|most 4294967295)"):
         checks.integer("op", "n", value, 3)
 
@@ -105,7 +105,7 @@ def test_dimensions(value: Any) -> None:
      np.array([[2, 3]]), np.array([2.0, 3.0]), [[2], 3], (2, 2**32), {2: 3}],
     ids=repr,
 )  # fmt: skip
-def test_what_are_no_dimensions(value: Any) -> None:
+def test_values_that_are_not_dimensions(value: Any) -> None:
     with pytest.raises(
         InvalidArgument, match=r"shape must be a sequence of integers from 0 to 4294967295"
     ):

@@ -42,7 +42,7 @@ def test_the_median_decides() -> None:
     assert made.best is made.winner
 
 
-def test_what_is_picked_stays_where_little_is_won() -> None:
+def test_the_default_stays_if_little_is_gained() -> None:
     made = comparison("picked", "general")
     for _ in range(READINGS):
         turn(made, 0, 1.00 * MS)
@@ -59,7 +59,7 @@ def test_one_turn_tells_the_hopeless() -> None:
     assert not made.candidates[1].may_run
 
 
-def test_what_is_picked_may_be_too_slow_itself() -> None:
+def test_the_default_may_be_excluded_too() -> None:
     made = comparison("picked", "other", "general")
     turn(made, 0, 50 * MS)
     turn(made, 2, 10 * MS)

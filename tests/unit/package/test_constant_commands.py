@@ -55,7 +55,7 @@ def test_an_array_that_the_graph_changes_is_no_input() -> None:
     assert not found(made).commands
 
 
-def test_open_steps_and_what_follows_them() -> None:
+def test_open_steps_and_steps_that_depend_on_them() -> None:
     made = capture(A, ("rw", (W, A)), B, ("rw", (A, B)), Y, ("rrw", (X, B, Y)))
     made.open.add(0)
     assert not found(made).commands

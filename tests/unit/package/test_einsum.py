@@ -76,7 +76,7 @@ def by_steps(found: Contraction, arrays: list[np.ndarray]) -> np.ndarray:
 
 @pytest.mark.parametrize("optimize", PATHS)
 @pytest.mark.parametrize(("text", "shapes"), TAKEN)
-def test_the_steps_give_what_numpy_gives(text: str, shapes: Shapes, optimize: Any) -> None:
+def test_the_steps_give_numpys_result(text: str, shapes: Shapes, optimize: Any) -> None:
     rng = np.random.default_rng(1)
     arrays = [rng.standard_normal(shape) for shape in shapes]
     expected = np.einsum(text, *arrays)

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.fast
 SMOOTH = [n for n in range(1, 3000) if passes(n) is not None]
 
 
-def test_lengths_with_passes_are_those_without_large_primes() -> None:
+def test_lengths_without_large_primes_have_passes() -> None:
     assert {11, 13, 22, 97, 1001 * 13, 2**20 * 11}.isdisjoint(SMOOTH)
     assert passes(2**20 * 11) is None
     assert SMOOTH[:12] == [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14]
@@ -34,7 +34,7 @@ def test_passes_fit_a_workgroup_four_times(n: int) -> None:
     assert max(found) <= ROOM // 4
 
 
-def test_what_fits_a_workgroup_is_one_pass() -> None:
+def test_lengths_that_fit_a_workgroup_take_one_pass() -> None:
     assert all(passes(n) == (n,) for n in SMOOTH if n <= ROOM)
     assert all(len(passes(n) or ()) == 2 for n in SMOOTH if n > ROOM)
     assert passes(256, 3) == (256,)

@@ -54,7 +54,7 @@ def test_promotion_is_numpys_demoted() -> None:
 
 
 @pytest.mark.parametrize("name", OPERATIONS)
-def test_expressions_are_there_for_what_the_rules_allow(name: str) -> None:
+def test_every_allowed_overload_has_an_expression(name: str) -> None:
     operation = OPERATIONS[name]
     texts = "".join(operation.expressions.values())
     arity = 1 + max(n for n in range(3) if f"{{{n}}}" in texts)
@@ -65,7 +65,7 @@ def test_expressions_are_there_for_what_the_rules_allow(name: str) -> None:
             assert len(found.cast_to) == arity
 
 
-def test_kernels_are_known_by_what_is_computed(tracer: Tracer) -> None:
+def test_equal_computations_share_a_kernel(tracer: Tracer) -> None:
     for n in (5, 800):
         a, b = array(tracer, n, 4), array(tracer, 4)
         for number in (0.5, -3.0):
@@ -99,7 +99,7 @@ def test_access_modes(shape: tuple[int, ...], places: list[tuple], modes: str) -
 
 
 @pytest.mark.parametrize("shape", [(64, 32), (33, 36), (5, 40, 100)])
-def test_tiles_cover_what_is_turned(shape: tuple[int, ...]) -> None:
+def test_tiles_cover_transposed_arrays(shape: tuple[int, ...]) -> None:
     *rest, rows, columns = shape
     turned = (*([rows * columns] if rest else ()), 1, rows)
     rank, _, modes, words = layout(shape, ((shape, turned, 0),))
@@ -165,7 +165,7 @@ def test_no_kernel_binds_more_than_there_may_be(tracer: Tracer) -> None:
     assert tracer.kernels.most_leaves == limit - 1
 
 
-def test_what_an_operation_does_not_take(tracer: Tracer) -> None:
+def test_types_that_an_operation_does_not_accept(tracer: Tracer) -> None:
     a = array(tracer, 3)
     with pytest.raises(InvalidType, match="bitwise_and"):
         a & a

@@ -48,7 +48,7 @@ def tensor(name: str, shape: tuple[int, ...], code: int = 0, offset: int = 0) ->
     return text(name) + struct.pack(f"<I{axes}QIQ", axes, *shape, code, offset)
 
 
-def test_what_is_written_is_read() -> None:
+def test_written_files_are_read() -> None:
     found = GGUF(written())
     assert [*found.metadata] == [*METADATA]
     for key, value in METADATA.items():

@@ -107,7 +107,7 @@ def test_the_array_is_not_changed() -> None:
 
 
 @given(data=st.data())
-def test_whole_numbers_are_taken_if_all_fit(data: st.DataObject) -> None:
+def test_integers_are_accepted_if_all_fit(data: st.DataObject) -> None:
     target = data.draw(st.sampled_from(["i32", "u32", "u8"]))
     source = np.dtype(data.draw(st.sampled_from(["i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8"])))
     own, limits = np.iinfo(source), np.iinfo(DType(target).numpy)
@@ -140,7 +140,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("source", "target"), REFUSED)
-def test_what_would_lose_its_meaning_is_refused(source: str, target: str) -> None:
+def test_conversions_that_would_change_values_are_refused(source: str, target: str) -> None:
     with pytest.raises(InvalidArgument, match="op: data must"):
         to(np.zeros(3, source), (3,), target)
 

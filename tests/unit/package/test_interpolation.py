@@ -43,7 +43,7 @@ def test_a_line_stays_a_line_inside() -> None:
         assert resized(np.arange(20.0), 5, method, True)[2] == pytest.approx(9.5)
 
 
-def test_what_pytorch_gives() -> None:
+def test_values_equal_pytorchs() -> None:
     # torch.nn.functional.interpolate documents these rules: bilinear reads at (j + 1/2) / scale -
     # 1/2, and bicubic uses a = -0.75.
     np.testing.assert_allclose(

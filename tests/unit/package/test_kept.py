@@ -27,7 +27,7 @@ def test_a_write_changes_the_copy_in_place() -> None:
     assert len(before) == 100
 
 
-def test_a_read_does_not_undo_what_was_written_since_it_began() -> None:
+def test_a_read_does_not_undo_later_writes() -> None:
     kept = KeptContents()
     kept.write(memoryview(b"......"))
     read = kept.begin_read()

@@ -195,7 +195,7 @@ def test_a_value_too_large_for_memory_blocks_no_other(device: Device) -> None:
     ("fields", "told"),
     [((2**32,), "4294967296"), ((-1,), "-1"), ((1.5,), "1.5")],
 )
-def test_a_parameter_that_is_no_word_is_told(
+def test_a_parameter_outside_32_bits_raises(
     device: Device, fields: tuple[float, ...], told: str
 ) -> None:
     step = Dispatch("fill", "", (1, 1, 1), (0,), (*fields, 0))
@@ -203,7 +203,7 @@ def test_a_parameter_that_is_no_word_is_told(
         device.bound(Program((step,)), "made_up")
 
 
-def test_a_grid_beyond_webgpus_is_told(device: Device) -> None:
+def test_a_grid_beyond_webgpus_limit_raises(device: Device) -> None:
     step = Dispatch("fill", "", (65_536, 1, 1), (0,), (1, 0))
     with pytest.raises(Unsupported, match=r"made_up: .*65536"):
         device.bound(Program((step,)), "made_up")

@@ -45,7 +45,7 @@ def tables() -> str:
     return "\n".join(lines)
 
 
-def test_the_tables_are_those_of_the_page() -> None:
+def test_the_tables_equal_the_pages() -> None:
     before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
     _, _, after = rest.partition(END)
     wanted = f"{before}{BEGIN}\n\n{tables()}\n{END}{after}"
@@ -54,7 +54,7 @@ def test_the_tables_are_those_of_the_page() -> None:
         pytest.fail("docs/numpy.md was out of date. It has been written again: commit it")
 
 
-def test_most_of_what_is_used_is_on_the_gpu() -> None:
+def test_most_used_names_are_on_the_gpu() -> None:
     """Weights each computing name by the number of files that use it."""
     computing = {name: kind for name, kind in kinds().items() if kind is not Kind.NUMPY}
     total = sum(USE.get(name, 0) for name in computing)
@@ -64,7 +64,7 @@ def test_most_of_what_is_used_is_on_the_gpu() -> None:
 
 
 @pytest.mark.parametrize("name", [n for n, kind in kinds().items() if kind is Kind.REFUSED])
-def test_a_name_that_is_not_there_says_what_to_use(name: str) -> None:
+def test_missing_names_suggest_a_replacement(name: str) -> None:
     before, _, own = name.rpartition(".")
     module = MODULES[f"{before}." if before else ""][1]
     with pytest.raises(AttributeError, match=r"\. (Use|Arrays|Iterate|The|browsergpu)"):

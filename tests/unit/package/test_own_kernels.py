@@ -47,7 +47,7 @@ def test_arguments_without_arrays() -> None:
             arguments("op", declared, given)
 
 
-def test_errors_are_told_by_the_lines_of_the_text() -> None:
+def test_errors_name_the_line_of_the_text() -> None:
     found = made(ElementwiseKernel("T x, int32 n", "T z", BODY, "mine"), FLOAT32, INT32)
     lines = found.code.split("\n")
     (_, first), (name, begin, recorded), (_, end) = found.sections

@@ -151,5 +151,5 @@ def test_integers_of_every_size() -> None:
     assert philox.integers(KEY, 0, 10, 0, 1000).tolist() == draws
 
 
-def test_words_are_those_of_a_number() -> None:
+def test_words_of_a_number() -> None:
     assert philox.split(0x1_0000_0002, 4) == (2, 1, 0, 0)

@@ -837,7 +837,7 @@ def test_programs_are_bounded() -> None:
     assert len(device._programs.bound) <= MOST_PROGRAMS
 
 
-def test_a_call_on_the_same_buffers_is_packed_once_and_told_each_time() -> None:
+def test_a_call_on_the_same_buffers_is_packed_once() -> None:
     device = fake_device()
     executor = KernelExecutor(device)
     x, y, z = (executor.empty((10,)) for _ in range(3))

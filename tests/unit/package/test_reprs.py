@@ -25,7 +25,7 @@ def modules() -> Iterator[str]:
 
 
 @pytest.mark.parametrize("name", sorted(modules()))
-def test_each_class_has_a_repr_of_its_own(name: str) -> None:
+def test_each_class_defines_a_repr(name: str) -> None:
     own = [
         kind.__qualname__
         for kind in vars(importlib.import_module(name)).values()

@@ -133,7 +133,7 @@ LARGE = 2**53 + 1  # no double represents this integer
 whole_numbers = st.integers(-(2**70), 2**70) | st.sampled_from([LARGE, -LARGE, 2**64 - 1, 0, 1, -1])
 
 
-def test_whole_numbers_beyond_doubles_are_not_lost() -> None:
+def test_integers_beyond_doubles_keep_all_digits() -> None:
     assert call("add", 2**53, 1) == LARGE
     assert call("sub", LARGE, 2**53) == 1
     assert call("mul", LARGE, 1) == LARGE
@@ -147,7 +147,7 @@ def test_whole_numbers_beyond_doubles_are_not_lost() -> None:
     assert call("add", np.uint64(2**64 - 1), np.int64(1)) == 2**64
 
 
-def test_whole_numbers_beyond_doubles_are_told_apart() -> None:
+def test_integers_beyond_doubles_compare_exactly() -> None:
     for other in (2**53, float(2**53), np.float64(2**53)):
         results = {name: call(name, LARGE, other) for name in COMPARISONS}
         assert results == {"eq": False, "ne": True, "lt": False, "le": False, "gt": True,
@@ -158,7 +158,7 @@ def test_whole_numbers_beyond_doubles_are_told_apart() -> None:
 
 
 @given(a=whole_numbers, b=whole_numbers)
-def test_arithmetic_of_whole_numbers_is_exact(a: int, b: int) -> None:
+def test_arithmetic_of_integers_is_exact(a: int, b: int) -> None:
     for name, function in {**ARITHMETIC, **COMPARISONS}.items():
         result = call(name, a, b)
         assert result == function(a, b)
@@ -169,7 +169,7 @@ def test_arithmetic_of_whole_numbers_is_exact(a: int, b: int) -> None:
 
 
 @given(a=st.integers(-12, 12) | st.just(LARGE), b=st.integers(0, 20))
-def test_powers_of_whole_numbers_are_exact(a: int, b: int) -> None:
+def test_powers_of_integers_are_exact(a: int, b: int) -> None:
     result = call("pow", a, b)
     if abs(a**b) < 2**1023:
         assert type(result) is int
@@ -178,7 +178,7 @@ def test_powers_of_whole_numbers_are_exact(a: int, b: int) -> None:
         assert result == (-INF if a < 0 and b % 2 else INF)
 
 
-def test_beyond_a_doubles_range_there_is_no_whole_number() -> None:
+def test_no_integer_result_beyond_a_doubles_range() -> None:
     large = 10**308
     assert call("add", large, large) == INF
     assert call("sub", -large, large) == -INF

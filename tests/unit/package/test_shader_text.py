@@ -84,7 +84,7 @@ def test_lines_keep_their_numbers(kernel: Kernel, constants: dict[str, int]) -> 
         assert new == ""
 
 
-def test_what_is_repeated_comes_so_many_times() -> None:
+def test_repeat_repeats_lines() -> None:
     text, _left = shaders.to_compile("gemm_quads.wgsl", {}, immediates=False)
     (line,) = (line for line in text.split("\n") if line.count("s000 = fma(") > 1)
     assert line.count("s000 = fma(") == 16
@@ -100,7 +100,7 @@ def test_constants_are_written_into_the_text() -> None:
     assert left == {name: chosen[name] for name in chosen if name not in ("SIDE", "DEPTH")}
 
 
-def test_what_no_constant_is_given_for_keeps_its_default() -> None:
+def test_overrides_without_a_constant_keep_their_default() -> None:
     text, left = shaders.to_compile("gemm.wgsl", {"DEPTH": 8, "FUNCTION": 1}, immediates=False)
     assert "\nconst SIDE: u32 = 64u;" in text
     assert "\nconst DEPTH: u32 = u32(8);" in text
@@ -173,14 +173,14 @@ def test_library_files_can_follow_others(file: str) -> None:
     assert "@compute" not in code
 
 
-def test_files_are_joined_with_what_they_include_once() -> None:
+def test_files_are_joined_with_their_includes_once() -> None:
     text = shaders.load("lib/math/roots.wgsl", "lib/math/quotients.wgsl")
     assert text.startswith(own_text("lib/math/roots.wgsl") + own_text("lib/math/quotients.wgsl"))
     for function in ("np_sqrt", "np_divide", "times_power", "near_quotient", "kept"):
         assert text.count(f"fn {function}(") == 1
 
 
-def test_no_function_stands_twice() -> None:
+def test_no_function_is_defined_twice() -> None:
     found: dict[str, str] = {}
     for file in [*FILES, *LIBRARY]:
         for function in re.findall(r"^fn .*?^}", code_of(own_text(file)), re.M | re.DOTALL):
@@ -188,7 +188,7 @@ def test_no_function_stands_twice() -> None:
             found[function] = file
 
 
-def test_no_type_of_generated_kernels_stands_twice() -> None:
+def test_no_type_of_generated_kernels_is_defined_twice() -> None:
     found: dict[str, str] = {}
     for file in (file for file in LIBRARY if file.startswith(GENERATED)):
         for name in re.findall(r"^(?:struct|alias) (\w+)", code_of(own_text(file)), re.M):

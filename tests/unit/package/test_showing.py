@@ -141,7 +141,7 @@ def test_sizes(nbytes: int, text: str) -> None:
     assert byte_count(nbytes) == text
 
 
-def test_an_error_says_what_must_be_what_came_and_what_to_do() -> None:
+def test_an_error_names_the_expected_the_actual_and_the_remedy() -> None:
     error = InvalidArgument("f", "x", OnTheGpu(), "a string", "Call str().")
     assert str(error).startswith("f: x must be a string, got a ")
     assert str(error).endswith("and dtype float32. Call str().")

@@ -163,7 +163,7 @@ class Backend:
         self.abi_fingerprint = lambda: told
 
 
-def test_require_abi_takes_the_same_fingerprint_alone() -> None:
+def test_require_abi_accepts_only_the_same_fingerprint() -> None:
     require_abi(Backend(FINGERPRINT))
     for other in ("0" * 16, "", None, FINGERPRINT.upper(), FINGERPRINT[:-1]):
         with pytest.raises(Unsupported, match=re.escape(repr(other))) as caught:

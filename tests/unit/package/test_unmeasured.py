@@ -77,7 +77,7 @@ def large_f16(variant: Variant) -> bool:
         (LLVMPIPE[0], False),
     ],
 )
-def test_what_was_measured(info: dict[str, str], measured: bool) -> None:
+def test_measured_devices(info: dict[str, str], measured: bool) -> None:
     assert is_measured(info) is measured
 
 
@@ -102,7 +102,7 @@ def test_kinds(facts: tuple[dict[str, str], dict[str, int]], software: bool, kin
 
 @pytest.mark.parametrize("facts", [H200, SWIFTSHADER], ids=["h200", "swiftshader"])
 @pytest.mark.parametrize(("op", "size_class"), CLASSES)
-def test_measured_devices_pick_what_the_table_says(
+def test_measured_devices_select_the_tuned_defaults(
     facts: tuple[dict[str, str], dict[str, int]], op: str, size_class: str
 ) -> None:
     info, its_limits = facts
@@ -117,7 +117,7 @@ def test_measured_devices_pick_what_the_table_says(
 
 @pytest.mark.parametrize("vendor", INTEGRATED)
 @pytest.mark.parametrize(("op", "size_class"), CLASSES)
-def test_integrated_gpus_pick_what_surely_fits_them(vendor: str, op: str, size_class: str) -> None:
+def test_integrated_gpus_select_safe_variants(vendor: str, op: str, size_class: str) -> None:
     info, its_limits = INTEGRATED[vendor]
     device = Choices(info, frozenset({"shader-f16"}), its_limits)
     for able in (anything, not_thin, large_f16) if op != "conv2d" else (anything,):
@@ -158,7 +158,7 @@ def test_a_workgroup_fills_a_subgroup() -> None:
     assert Choices(AMD[0], frozenset(), AMD[1]).picked("gemm", "whole 64").name == "quads64"
 
 
-def test_software_takes_what_compiles_soon() -> None:
+def test_software_selects_variants_that_compile_quickly() -> None:
     device = Choices(LLVMPIPE[0], frozenset(), LLVMPIPE[1], software=True)
     assert device.choose("attention", "64 few", anything).name == "general"
     assert device.choose("conv2d", "window 256k", anything).name == "tile64"
@@ -166,7 +166,7 @@ def test_software_takes_what_compiles_soon() -> None:
     assert device.is_open("gemm", "large")
 
 
-def test_what_may_be_tried() -> None:
+def test_candidates_for_autotuning() -> None:
     """The candidates include more than the default, but no variant that would spill registers."""
     device = Choices(APPLE[0], frozenset(), APPLE[1])
     tried = [variant.name for variant in device.plausible("gemm", "large", not_thin)]
@@ -195,7 +195,7 @@ def test_settling() -> None:
     assert device.tuned == {"gemm": {"large": "quads64"}}
 
 
-def test_a_turn_and_what_was_asked_for() -> None:
+def test_a_turn_forces_a_variant_and_records_choices() -> None:
     device = Choices(APPLE[0], frozenset(), APPLE[1])
     quads = next(v for v in device.available("gemm") if v.name == "quads64")
     with device.noting(("gemm", "large", quads)) as asked:

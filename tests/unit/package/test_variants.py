@@ -35,7 +35,7 @@ def test_picks_name_variants() -> None:
             assert set(picks.values()) <= {variant.name for variant in VARIANTS[op]}
 
 
-def test_families_declare_what_is_theirs() -> None:
+def test_families_declare_their_own_kernels_and_problems() -> None:
     names = [kernel.name for family in FAMILIES for kernel in family.kernels]
     assert len(names) == len(KERNELS), "a kernel of two families"
     for family in FAMILIES:

@@ -30,7 +30,7 @@ def test_families_share_no_place() -> None:
     assert len(set(places)) == len(places) == len(warm_up.MOST_USED)
 
 
-def test_an_operation_stands_for_its_picks_and_a_kernel_for_all_of_it() -> None:
+def test_an_operation_selects_its_variants_and_a_kernel_all_configurations() -> None:
     info = {"vendor": "", "architecture": "", "description": ""}
     names = [variant.name for variant in VARIANTS["gemm"]]
     variants = Choices(info, frozenset(), LIMITS, {"gemm": {"test": names[-1]}})

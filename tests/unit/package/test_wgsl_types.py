@@ -67,7 +67,7 @@ const COUNT = 3u;
         "array<Unknown>", "Strange", "array<f32x>",
     ],
 )  # fmt: skip
-def test_what_holds_no_floats_or_is_not_understood(declared: str) -> None:
+def test_types_without_floats_or_unknown_types(declared: str) -> None:
     types = "struct Whole { a: u32 } struct Strange { a: f32, b: array<f32, max(1, 2)>, c: u32 }"
     assert of(declared, types) == NO_FLOATS
     assert floats_of("// var<storage, read_write> y: array<f32>;", "y") == NO_FLOATS

@@ -45,7 +45,7 @@ def test_nothing_else_writes_files() -> None:
     assert not found, "use browsergpu.core.files, which leaves no file half-written"
 
 
-def test_the_test_finds_what_writes() -> None:
+def test_the_test_finds_writers() -> None:
     assert [*_writers((PACKAGE / THE_WRITER).read_text("utf-8"))]
     text = "Path(x).write_text('')\nPath(x).open(mode='a')\nopen(x)\nopen(x, 'r+b')"
     assert [*_writers(text)] == [1, 2, 4]

@@ -77,7 +77,7 @@ def test_summary() -> None:
 
 @pytest.mark.all
 @pytest.mark.usefixtures("links")
-def test_environment_is_made_once_and_anew_when_the_pins_change(tmp_path: Path) -> None:
+def test_environment_is_made_once_and_again_when_the_pins_change(tmp_path: Path) -> None:
     said: list[str] = []
     folder, requirements = tmp_path / "venv", tmp_path / "requirements.txt"
     requirements.write_text("# pins\nfirst==1.0\n")
@@ -98,7 +98,7 @@ def test_environment_is_made_once_and_anew_when_the_pins_change(tmp_path: Path) 
 
 @pytest.mark.all
 @pytest.mark.usefixtures("links")
-def test_an_environment_left_half_made_is_made_anew(tmp_path: Path) -> None:
+def test_an_incomplete_environment_is_made_again(tmp_path: Path) -> None:
     said: list[str] = []
     folder, requirements = tmp_path / "venv", tmp_path / "requirements.txt"
     requirements.write_text("absent-package==1.0\n")

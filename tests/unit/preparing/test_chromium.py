@@ -111,7 +111,7 @@ def test_the_systems_where_playwrights_cannot_be_had(
     assert "Playwright's Chromium cannot be downloaded here" in said
 
 
-def test_the_second_time_asks_nobody(
+def test_the_second_time_downloads_nothing(
     tmp_path: Path, machine: Path, python: Path, memory: Path, said: list[str]
 ) -> None:
     browser(machine / "chromium", "156.0.1.2")

@@ -41,7 +41,7 @@ def ensure(folder: Path, pins: Path) -> list[str]:
     return said
 
 
-def test_packages_are_fetched_once_and_anew_when_the_pins_change(
+def test_packages_are_fetched_once_and_again_when_the_pins_change(
     tmp_path: Path, pins: Path
 ) -> None:
     folder = tmp_path / "javascript"

@@ -42,7 +42,7 @@ def wheel(folder: Path, name: str) -> Path:
     return path
 
 
-def test_what_is_needed_is_found_by_either_spelling() -> None:
+def test_requirements_are_found_by_either_spelling() -> None:
     needed = closure(LOCK["packages"], ["IPython"])
     assert needed == {"ipython": "9.12.0", "prompt-toolkit": "3.0.52", "six": "1.17.0"}
     there = [
@@ -72,7 +72,7 @@ def test_the_lock_is_true_of_the_folder(tmp_path: Path) -> None:
     ("option", "name", "said"),
     [("--contents", "missing", "missing is no folder"), ("--out", "full", "full is not empty")],
 )
-def test_what_cannot_be_is_refused_before_anything_is_built(
+def test_invalid_options_are_refused_before_the_build(
     tmp_path: Path, option: str, name: str, said: str
 ) -> None:
     (tmp_path / "full").mkdir()

@@ -40,7 +40,7 @@ def test_pytest_collects_the_longest_first() -> None:
     assert list(dict.fromkeys(files)) == [slower, slow, ORDER], finished.stdout + finished.stderr
 
 
-def test_a_measurement_keeps_what_did_not_run(tmp_path: Path) -> None:
+def test_a_measurement_keeps_durations_of_files_that_did_not_run(tmp_path: Path) -> None:
     file = tmp_path / "durations.json"
     file.write_text(
         json.dumps({"page": {ORDER: 5.0, VULKAN: 7.0, "tests/test_gone.py": 9.0}, "dawn": {}})
@@ -52,7 +52,7 @@ def test_a_measurement_keeps_what_did_not_run(tmp_path: Path) -> None:
     assert json.loads(file.read_text()) == {"page": {ORDER: 2.8, VULKAN: 7.0}, "dawn": {}}
 
 
-def test_what_takes_no_time_is_not_kept(tmp_path: Path) -> None:
+def test_short_durations_are_not_kept(tmp_path: Path) -> None:
     file = tmp_path / "durations.json"
     measurement = Measurement()
     measurement.add(f"{ORDER}::test_a", 0.1)
@@ -62,7 +62,7 @@ def test_what_takes_no_time_is_not_kept(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("on_dawn")
-def test_each_place_has_its_own_seconds(tmp_path: Path) -> None:
+def test_each_platform_has_its_own_durations(tmp_path: Path) -> None:
     file = tmp_path / "durations.json"
     file.write_text(json.dumps({"page": {ORDER: 5.0}}))
     measurement = Measurement()

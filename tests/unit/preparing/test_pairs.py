@@ -23,7 +23,7 @@ def test_each_pair_occurs_in_fewer_rows() -> None:
     assert set(chosen) <= set(every)
 
 
-def test_what_cannot_be_tested_is_not_chosen() -> None:
+def test_impossible_combinations_are_not_selected() -> None:
     able = [row for row in itertools.product(*PLACES) if (row[0], row[1]) != ("a", 4)]
     chosen = pairwise(able)
     assert not any((row[0], row[1]) == ("a", 4) for row in chosen)

@@ -83,7 +83,7 @@ def test_all_runs_each_test_and_each_in_page_test_on_both_engines(marks: Marks) 
     }
 
 
-def test_all_runs_in_firefox_what_is_marked_so(marks: Marks) -> None:
+def test_all_runs_the_marked_tests_in_firefox(marks: Marks) -> None:
     (in_firefox,) = (chosen(stage, marks) for stage in ALL if stage.needs_firefox)
     folders = {Path(test.partition("::")[0]).parent.as_posix() for test in in_firefox}
     inside = {INSIDE, f"{INSIDE}/arrays", f"{INSIDE}/gradients"}

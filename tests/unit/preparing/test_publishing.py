@@ -83,7 +83,7 @@ def test_a_fresh_clone_builds_a_wheel_and_an_archive_that_pass_the_registrys_che
     assert {"LICENSE", "CHANGELOG.md", "PKG-INFO", "shaders/gemm.wgsl"} <= names
 
 
-def test_the_metadata_says_what_it_is(metadata: Message, version: str) -> None:
+def test_the_metadata_describes_the_package(metadata: Message, version: str) -> None:
     assert metadata["Name"] == "browsergpu"
     assert metadata["Version"] == version
     assert metadata["License-Expression"] == "Apache-2.0"
@@ -130,7 +130,7 @@ def test_the_description_leads_to_nothing_that_a_registrys_page_lacks(metadata: 
     assert all(link.startswith("https://") for link in links)
 
 
-def test_the_version_stands_in_one_place(version: str) -> None:
+def test_the_version_is_written_in_one_place(version: str) -> None:
     project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert "version" not in project
     assert project["dynamic"] == ["version"]

@@ -78,7 +78,7 @@ def test_a_mode_is_its_stages(arguments: list[str], expected: tuple[Stage, ...])
         ),
     ],
 )
-def test_what_is_chosen_is_one_stage(
+def test_selected_tests_run_in_one_stage(
     arguments: list[str], rest: list[str], environment: dict[str, str]
 ) -> None:
     (stage,) = stages(*parse(arguments))
@@ -106,7 +106,7 @@ def test_modes_exclude_each_other(other: list[str], capsys: pytest.CaptureFixtur
 
 
 @pytest.mark.parametrize("option", ["--quick", "--everywhere", "--al"])
-def test_an_option_that_nobody_knows_is_refused_before_anything_runs(option: str) -> None:
+def test_unknown_options_are_refused_before_anything_runs(option: str) -> None:
     with pytest.raises(CannotPrepare, match=f"unrecognized arguments: {option}"):
         refuse_unknown(Path(sys.executable), parse([option])[1])
 

@@ -41,13 +41,13 @@ def test_a_machine_without_one(folder: Path, installed: list[str]) -> None:
     assert installed == ["mesa-vulkan-drivers"]
 
 
-def test_a_machine_that_has_it(folder: Path, installed: list[str]) -> None:
+def test_a_machine_with_a_driver(folder: Path, installed: list[str]) -> None:
     (folder / "lvp_icd.x86_64.json").touch()
     ensure_vulkan(lambda text: None)
     assert installed == []
 
 
-def test_nobody_who_may_install(
+def test_a_user_who_may_not_install(
     folder: Path, installed: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(vulkan.debian, "can_install", lambda: False)

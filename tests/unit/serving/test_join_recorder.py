@@ -45,7 +45,7 @@ def test_the_script_is_one_function_without_imports_and_exports() -> None:
         assert f"\n// ---- {name} ----\n" in script
 
 
-def test_main_lists_all_modules_each_after_those_it_imports_from() -> None:
+def test_main_lists_all_modules_after_their_imports() -> None:
     text = (RECORDER / "main.js").read_text(encoding="utf-8")
     contents = text.partition("imports only from those before it:\n")[2].partition("import {")[0]
     listed = [
@@ -74,7 +74,7 @@ def test_modules_share_their_variables_and_each_call_has_its_own(tmp_path: Path)
     assert run(join(folder), code) == "11 20"
 
 
-def test_a_module_comes_after_those_it_imports_from(tmp_path: Path) -> None:
+def test_a_module_comes_after_its_imports(tmp_path: Path) -> None:
     folder = write(
         tmp_path,
         a='import { z } from "./z.js";\nexport const a = z + "a";\n',
@@ -105,7 +105,7 @@ def test_a_module_comes_after_those_it_imports_from(tmp_path: Path) -> None:
         ({"a": "", "main": "function close() {}\n"}, "one `export default {`"),
     ],
 )
-def test_what_would_not_mean_the_same_is_refused(
+def test_modules_that_joining_would_change_are_refused(
     tmp_path: Path, modules: dict[str, str], message: str
 ) -> None:
     with pytest.raises(CannotJoin, match=re.escape(message)):

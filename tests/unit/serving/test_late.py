@@ -79,7 +79,7 @@ def test_a_wheel_is_fetched_once_and_then_there_without_a_network(
         (Reply(WHEEL), f"/pyodide/../{NAME}"),
     ],
 )
-def test_what_cannot_be_had_is_not_there_and_leaves_nothing(
+def test_a_failed_download_gives_404_and_leaves_no_file(
     cdn: CdnServer, manifest: Manifest, checkout: Layout, reply: Reply, path: str
 ) -> None:
     cdn.replies[REMOTE] = reply

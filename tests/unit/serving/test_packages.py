@@ -137,7 +137,7 @@ def test_npm_package_without_the_file(
 
 
 @pytest.mark.usefixtures("registry")
-def test_npm_failure_says_what_npm_said(ready_store: Store, notes: Notes) -> None:
+def test_npm_failure_shows_npms_message(ready_store: Store, notes: Notes) -> None:
     entry = manifest_file(
         "vendor/none/index.js", MODULE, package=Package("npm", "none", "9.9.9", "index.js")
     )
@@ -156,7 +156,7 @@ def test_npm_absent(
     assert notes.notes[1:] == [failures[entry.path]]
 
 
-def test_pip_delivers_wheels_and_what_they_carry(
+def test_pip_delivers_wheels_and_files_inside_them(
     pip_folder: Path, ready_store: Store, notes: Notes
 ) -> None:
     whole = make_wheel(pip_folder, "tool_box", {"tool_box.py": b"x = 1\n"})
@@ -204,7 +204,7 @@ def test_folders_go_while_their_size_is_asked_for(tmp_path: Path) -> None:
         thread.join()
 
 
-def test_pip_failure_says_what_pip_said(pip_folder: Path, ready_store: Store, notes: Notes) -> None:
+def test_pip_failure_shows_pips_message(pip_folder: Path, ready_store: Store, notes: Notes) -> None:
     entry = manifest_file("build/a.whl", b"a", package=Package("pip", "absent-package", "1.0"))
     failures = fetch([entry], ready_store, notes, npm(notes), pip(notes))
     assert "pip download absent-package==1.0 failed" in failures[entry.path]

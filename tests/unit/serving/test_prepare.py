@@ -101,7 +101,9 @@ def test_the_sites_lock_has_the_wheels_that_are_not_of_the_release(
 
 @pytest.mark.usefixtures("no_clients")
 @pytest.mark.parametrize("offline", [False, True])
-def test_the_second_time_asks_nobody(full_cdn: CdnServer, site: Layout, offline: bool) -> None:
+def test_the_second_time_downloads_nothing(
+    full_cdn: CdnServer, site: Layout, offline: bool
+) -> None:
     first = prepare(layout=site, manifest=MANIFEST, cdn=full_cdn.url)
     full_cdn.requests.clear()
     assert (
@@ -111,7 +113,7 @@ def test_the_second_time_asks_nobody(full_cdn: CdnServer, site: Layout, offline:
     assert not full_cdn.requests
 
 
-def test_offline_names_what_is_missing(full_cdn: CdnServer, site: Layout) -> None:
+def test_offline_names_the_missing_files(full_cdn: CdnServer, site: Layout) -> None:
     prepare(layout=site, manifest=MANIFEST, cdn=full_cdn.url)
     full_cdn.requests.clear()
     (site.files / "pyodide/numpy.whl").unlink()
@@ -125,7 +127,7 @@ def test_offline_names_what_is_missing(full_cdn: CdnServer, site: Layout) -> Non
     assert not full_cdn.requests
 
 
-def test_only_what_is_missing_is_fetched(full_cdn: CdnServer, site: Layout) -> None:
+def test_only_missing_files_are_downloaded(full_cdn: CdnServer, site: Layout) -> None:
     prepare(layout=site, manifest=MANIFEST, cdn=full_cdn.url)
     full_cdn.requests.clear()
     (site.files / "pyodide/numpy.whl").write_bytes(b"PK" * 8999 + b"!!")
@@ -207,7 +209,7 @@ def test_files_missing_on_the_cdn_come_from_the_next_source(
 
 
 @pytest.mark.usefixtures("no_clients")
-def test_what_breaks_off_is_asked_for_twice(full_cdn: CdnServer, site: Layout) -> None:
+def test_an_incomplete_download_is_retried_once(full_cdn: CdnServer, site: Layout) -> None:
     whole = CONTENT["pyodide/numpy.whl"]
     full_cdn.replies["cdn/pyodide/numpy.whl"] = Reply(whole[:100], length=len(whole))
     with pytest.raises(SourcesFailed) as caught:
@@ -239,7 +241,7 @@ def test_two_at_once_fetch_once(full_cdn: CdnServer, site: Layout) -> None:
     assert sorted(full_cdn.requests.values()) == [1, 1, 1]
 
 
-def test_a_lock_that_is_never_given_back_is_told(tmp_path: Path, notes: Notes) -> None:
+def test_a_lock_that_is_never_released_raises(tmp_path: Path, notes: Notes) -> None:
     with (
         cache_lock(tmp_path / "lock", Progress()),
         pytest.raises(CacheUnusable, match="Another process has held"),
@@ -249,7 +251,7 @@ def test_a_lock_that_is_never_given_back_is_told(tmp_path: Path, notes: Notes) -
     assert notes.notes == ["Waiting for another process that is preparing the cache"]
 
 
-def test_a_file_in_the_caches_place_is_told(site: Layout) -> None:
+def test_a_file_with_the_caches_name_raises(site: Layout) -> None:
     broken = Layout(site.repository / "elsewhere")
     broken.repository.mkdir()
     broken.cache.write_text("a file")
@@ -258,7 +260,7 @@ def test_a_file_in_the_caches_place_is_told(site: Layout) -> None:
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may read all")
-def test_a_cache_without_permission_is_told(site: Layout) -> None:
+def test_a_cache_without_permission_raises(site: Layout) -> None:
     site.cache.chmod(0o000)
     try:
         with pytest.raises(CacheUnusable):
@@ -268,14 +270,14 @@ def test_a_cache_without_permission_is_told(site: Layout) -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="tmpfs is Linux's")
-def test_a_read_only_cache_is_told(tmp_path: Path) -> None:
+def test_a_read_only_cache_raises(tmp_path: Path) -> None:
     with tiny_disk(tmp_path / "disk") as disk:
         subprocess.run(["mount", "-o", "remount,ro", str(disk)], check=True, timeout=600)
         with pytest.raises(CacheUnusable, match="Read-only"):
             prepare(layout=Layout(disk), manifest=MANIFEST, cdn=NO_CDN)
 
 
-def test_sources_that_cannot_be_read_are_told(site: Layout) -> None:
+def test_unreadable_sources_raise(site: Layout) -> None:
     (site.repository / "pyproject.toml").unlink()
     with pytest.raises(SiteError, match=r"pyproject\.toml"):
         prepare(layout=site, manifest=with_build_files(), offline=True)

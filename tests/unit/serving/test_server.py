@@ -139,7 +139,7 @@ def test_head_is_get_without_the_body(client: Client) -> None:
     assert {**head.headers, "Date": ""} == {**got.headers, "Date": ""}
 
 
-def test_a_reload_sends_only_what_changed(client: Client, roots: dict[str, Path]) -> None:
+def test_a_reload_sends_only_changed_files(client: Client, roots: dict[str, Path]) -> None:
     first = client.request("/app/main.mjs")
     assert first.headers["Cache-Control"] == "no-cache"
     etag = first.headers["ETag"]
@@ -266,14 +266,14 @@ def test_a_big_file_arrives_whole(client: Client, roots: dict[str, Path]) -> Non
     assert client.request("/pyodide/big.bin").body == content
 
 
-def test_a_port_in_use_is_told(client: Client, roots: dict[str, Path]) -> None:
+def test_a_port_in_use_is_reported(client: Client, roots: dict[str, Path]) -> None:
     port = client.server.server_address[1]
     with pytest.raises(AddressUnavailable, match=rf"Port {port} is in use.*--port 0"):
         make_server(roots, "127.0.0.1", port)
 
 
 @pytest.mark.parametrize("host", ["192.0.2.1", "no such host"])
-def test_a_foreign_address_is_told(roots: dict[str, Path], host: str) -> None:
+def test_a_foreign_address_is_reported(roots: dict[str, Path], host: str) -> None:
     with pytest.raises(AddressUnavailable, match=r"no address of this machine.*127\.0\.0\.1"):
         make_server(roots, host)
 

@@ -72,7 +72,7 @@ def test_a_source_that_breaks_off_leaves_nothing(store: Store) -> None:
     assert files_below(store.root.parent) == []
 
 
-def test_nobody_sees_an_unfinished_file(store: Store) -> None:
+def test_unfinished_files_are_never_visible(store: Store) -> None:
     target = store.path(FILE)
 
     def watched() -> Iterator[bytes]:
@@ -102,7 +102,7 @@ def test_half_a_file_is_missing(store: Store) -> None:
     assert store.missing([FILE]) == [FILE]
 
 
-def test_a_folder_in_the_files_place_is_told(store: Store) -> None:
+def test_a_folder_with_the_files_name_raises(store: Store) -> None:
     store.path(FILE).mkdir(parents=True)
     (store.path(FILE) / "inside").touch()
     with pytest.raises(CacheUnusable, match=r"data\.bin"):
@@ -110,7 +110,7 @@ def test_a_folder_in_the_files_place_is_told(store: Store) -> None:
     assert files_below(store.temporary) == []
 
 
-def test_a_file_in_the_caches_place_is_told(tmp_path: Path) -> None:
+def test_a_file_with_the_caches_name_raises(tmp_path: Path) -> None:
     (tmp_path / "cache").write_text("not a folder")
     store = Store(tmp_path / "cache" / "files", tmp_path / "cache" / "tmp")
     with pytest.raises(CacheUnusable, match="cache"):
@@ -162,7 +162,7 @@ def _fill(folder: Path, how: str) -> str:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no limit of a file's size")
-def test_a_file_larger_than_the_system_allows_is_told(tmp_path: Path) -> None:
+def test_a_file_larger_than_the_system_allows_raises(tmp_path: Path) -> None:
     told = _fill(tmp_path, "limit")
     assert "No space left" in told
     assert "big.bin" in told
@@ -170,7 +170,7 @@ def test_a_file_larger_than_the_system_allows_is_told(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="tmpfs is Linux's")
-def test_a_full_disk_is_told_and_left_clean(tmp_path: Path) -> None:
+def test_a_full_disk_raises_and_leaves_no_file(tmp_path: Path) -> None:
     with tiny_disk(tmp_path / "disk") as disk:
         told = _fill(disk, "disk")
         assert "No space left" in told

@@ -106,7 +106,7 @@ def pip_wheel(project: Path, folder: Path) -> Path:
     return wheel
 
 
-def test_pip_builds_the_same_of_a_checkout_and_of_an_archive_of_its_sources(
+def test_pip_builds_the_same_wheel_from_a_checkout_and_an_archive(
     ready: Layout, tmp_path: Path
 ) -> None:
     command = [sys.executable, "-m", "hatchling", "build", "-t", "sdist", "-d", str(tmp_path)]

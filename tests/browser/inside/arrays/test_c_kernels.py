@@ -274,7 +274,7 @@ def test_arguments_that_are_refused(bg: Any) -> None:
             call()
 
 
-def test_whole_kernels_as_cupy_calls_them(bg: Any) -> None:
+def test_raw_kernels_with_cupys_call_syntax(bg: Any) -> None:
     add = bg.RawKernel(
         """
         struct Numbers { more: f32 }

@@ -246,7 +246,7 @@ def test_reading_in_the_block_is_refused_and_nothing_is_captured(bg: Any, read: 
     same(x, [6])
 
 
-def test_wrong_uses_are_told(bg: Any) -> None:
+def test_wrong_uses_raise(bg: Any) -> None:
     x = bg.zeros(3)
     with bg.capture() as graph:
         x += 1
@@ -290,7 +290,7 @@ def test_an_error_in_the_block_leaves_arrays_as_they_are(bg: Any) -> None:
     assert bg.init().memory_usage["in_use"] <= used + 8192
 
 
-def test_memory_is_the_graphs_while_it_is_there_and_goes_with_it(bg: Any) -> None:
+def test_a_graph_keeps_its_memory_until_it_is_closed(bg: Any) -> None:
     device = bg.init()
     x = bg.zeros(50_000)
     bg.eval(x)
@@ -367,7 +367,7 @@ def test_a_view_that_was_there_changes_its_array(bg: Any) -> None:
         graph.replay()
 
 
-def test_copies_made_in_the_block_leave_what_they_are_of_alone(bg: Any, rng: Any) -> None:
+def test_changing_copies_in_the_block_does_not_change_the_original(bg: Any, rng: Any) -> None:
     start = rng.random((600, 500), np.float32)  # large enough that parts are written in place
     own, theirs = bg.asarray(start), bg.asarray(start)
 
@@ -456,7 +456,7 @@ def test_after_close_a_graph_says_so(bg: Any, own: Any) -> None:
     graph.close()
 
 
-def test_a_lost_device_is_told(bg: Any, own: Any) -> None:
+def test_a_lost_device_raises(bg: Any, own: Any) -> None:
     from browsergpu.errors import DeviceLost
     from inside.losing import destroy
 

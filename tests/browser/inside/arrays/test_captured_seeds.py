@@ -70,7 +70,7 @@ def test_a_seed_in_a_compiled_function_is_set_again(bg: Any, name: str) -> None:
         np.testing.assert_array_equal(compiled(x), expected)
 
 
-def test_the_shared_stream_goes_on_behind_the_block(bg: Any) -> None:
+def test_the_shared_stream_continues_after_the_block(bg: Any) -> None:
     with bg.capture() as graph:
         _seeded(bg)
     after = bg.random.rand(4).numpy()

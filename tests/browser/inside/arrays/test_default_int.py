@@ -59,7 +59,7 @@ def test_32_bits_can_be_chosen(narrow: Any) -> None:
         bg.arange(2**40, 2**40 + 2)
 
 
-def test_a_changed_default_counts_for_what_follows(bg: Any) -> None:
+def test_a_changed_default_applies_from_then_on(bg: Any) -> None:
     mask = bg.asarray([True, False])
     for name in ("int32", "int64", "int32"):
         before = bg.set_default_int(name)

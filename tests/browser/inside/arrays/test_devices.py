@@ -38,7 +38,7 @@ def test_the_first_of_the_devices_is_the_one_that_arrays_are_made_on(bg: Any) ->
     assert bg.asarray(X).device is bg.default_device()
 
 
-def test_a_number_stands_for_a_device(bg: Any) -> None:
+def test_a_device_can_be_given_by_its_number(bg: Any) -> None:
     first = bg.devices()[0]
     assert bg.default_device(0) is first
     assert bg.ones((2,), device=0).device is first

@@ -308,7 +308,7 @@ def test_signatures_are_numpys(bg: Any, kind: str) -> None:
         assert given == expected, name
 
 
-def test_every_name_of_numpys_is_there_or_says_what_to_use(bg: Any) -> None:
+def test_every_name_of_numpy_exists_or_names_its_replacement(bg: Any) -> None:
     for name in (one for one in dir(np.random) if not one.startswith("_")):
         found = getattr(np.random, name)
         if inspect.ismodule(found) or name == "test":

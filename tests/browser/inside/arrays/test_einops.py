@@ -41,7 +41,7 @@ def test_einops(bg: Any, name: str) -> None:
         einops.rearrange(array, "b (h h2) w c -> b h h2 w c", h2=3)
 
 
-def test_what_only_plain_einops_has(bg: Any) -> None:
+def test_functions_that_only_einops_has(bg: Any) -> None:
     import einops
 
     rng = np.random.default_rng(0)

@@ -78,7 +78,7 @@ def test_invalid_arguments_are_refused(bg: Any) -> None:
             call()
 
 
-def test_what_opt_einsum_looks_for(bg: Any) -> None:
+def test_functions_that_opt_einsum_looks_up(bg: Any) -> None:
     """opt_einsum looks up these functions in the top-level module of an array's class."""
     x = sample("float32", (2, 3, 4))
     a = bg.asarray(x)

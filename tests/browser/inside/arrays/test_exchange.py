@@ -79,7 +79,7 @@ def test_another_device(bg: Any) -> None:
             call()
 
 
-def test_nobody_writes_into_a_copy_that_was_not_asked_for(bg: Any) -> None:
+def test_implicit_copies_are_read_only(bg: Any) -> None:
     """As in JAX: ``np.asarray(x)`` is a copy, so writes of a host library would be lost."""
     x = bg.asarray([1.0, 2.0])
     for found in (np.asarray(x), np.asarray(x, np.float64), np.asanyarray(x), np.asarray(x.flat)):

@@ -51,7 +51,7 @@ def test_a_matrix_shows_its_facts_and_its_picture() -> None:
     assert (image[..., 3] == 255).all()
 
 
-def test_whether_it_is_computed_is_told_before_it_is_shown() -> None:
+def test_the_html_shows_whether_the_array_is_computed() -> None:
     x = bg.ones((16, 16)) * 3
     assert "not computed yet" in html(x)
     assert "not computed yet" not in html(x)
@@ -74,7 +74,7 @@ def test_images_have_their_colours() -> None:
     assert np.abs(shown - np.round(floats * 255)).max() <= 1
 
 
-def test_what_is_not_finite_is_counted_and_transparent() -> None:
+def test_nonfinite_elements_are_counted_and_transparent() -> None:
     x = np.ones((10, 10), np.float32)
     x[2, 3], x[4, 5], x[6, 7] = np.nan, np.inf, 3
     shown = html(bg.asarray(x))
@@ -97,11 +97,11 @@ def test_others_have_a_histogram(dtype: str) -> None:
     assert shown[0] == pytest.approx(16, abs=0.06)  # 500 of 1500; heights have one digit
 
 
-def test_one_value_alone_has_one_bar() -> None:
+def test_a_single_value_has_one_bar() -> None:
     assert len(bars(html(bg.full((3000,), 7)))) == 1
 
 
-def test_small_and_complex_arrays_are_text_alone() -> None:
+def test_small_and_complex_arrays_are_shown_as_text() -> None:
     for x in (bg.arange(20), bg.zeros((0, 20)), bg.ones(2000) * 1j):
         assert x._repr_html_() is None
         assert x._repr_mimebundle_() == {"text/plain": repr(x)}

@@ -139,7 +139,7 @@ def test_views_see_assignments(bg: Any) -> None:
 
 @pytest.mark.parametrize("count", [1, 3, 1000, 4099])
 @pytest.mark.parametrize("n", [1, 5, 4096, 10_007])
-def test_the_last_counts_in_whatever_parts_memory_is_written(
+def test_the_last_value_counts_however_memory_is_divided(
     bg: Any, monkeypatch: pytest.MonkeyPatch, n: int, count: int
 ) -> None:
     """Assignments to large arrays are resolved in parts; here the parts have 64 bytes."""

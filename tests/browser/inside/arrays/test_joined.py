@@ -113,7 +113,7 @@ def test_large_values_are_there_by_themselves_too(bg: Any) -> None:
     np.testing.assert_array_equal(joined.numpy(), 2 * np.concatenate([x * 3, x[:9], x[:5]]))
 
 
-def test_writes_afterwards_reach_one_array_alone(bg: Any) -> None:
+def test_later_writes_change_only_one_array(bg: Any) -> None:
     parts = [bg.ones((2, 3)) * n for n in range(5)]
     whole = bg.concat(parts)
     parts[2][...] = 9
@@ -137,7 +137,7 @@ def test_gradients_of_many_parts(bg: Any) -> None:
         begin += x.shape[1]
 
 
-def test_a_captured_block_joins_what_its_inputs_become(bg: Any) -> None:
+def test_a_captured_block_joins_current_values(bg: Any) -> None:
     parts = [bg.ones((2, 3)) for _ in range(5)]
     bg.eval(*parts)
     with bg.capture() as graph:

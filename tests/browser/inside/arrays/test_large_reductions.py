@@ -79,7 +79,7 @@ def _twice(xp: Any, x: Any) -> Any:
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_parts_come_to_what_numpy_has(bg: Any, ready: dict[str, Any], name: str) -> None:
+def test_parts_add_up_to_numpys_result(bg: Any, ready: dict[str, Any], name: str) -> None:
     expected = CASES[name](np, OWN)
     found = CASES[name](bg, ready)
     assert found.shape == np.shape(expected)
@@ -99,7 +99,7 @@ def test_ones_own_reduction(bg: Any, ready: dict[str, Any]) -> None:
     np.testing.assert_allclose(np.asarray(found), np.sum(A * B, axis=1), rtol=3e-5, atol=3e-5)
 
 
-def test_what_is_computed_from_its_place_is_refused(bg: Any, ready: dict[str, Any]) -> None:
+def test_kernels_that_use_the_index_are_refused(bg: Any, ready: dict[str, Any]) -> None:
     from browsergpu.errors import Unsupported
 
     places = bg.ReductionKernel(

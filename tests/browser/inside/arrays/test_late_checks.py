@@ -128,7 +128,7 @@ def test_nothing_is_written_outside(bg: Any, size: int) -> None:
     assert_same(matrix, expected)
 
 
-def test_without_debug_nothing_is_told(bg: Any) -> None:
+def test_without_debug_no_error_is_raised(bg: Any) -> None:
     x = bg.asarray(X)
     with bg.debug(False):
         assert_same(x[on_gpu(bg, 1, 9, -9)], X[[1, 2, 0]])

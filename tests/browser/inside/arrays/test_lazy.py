@@ -192,7 +192,7 @@ def test_a_failed_write_leaves_other_values_unchanged(
     assert_same(b + 1, x * 2 + 1, rtol=1e-6)
 
 
-def test_fused_gives_the_bits_of_one_after_the_other(bg: Any) -> None:
+def test_fused_kernels_give_the_same_bits_as_separate_ones(bg: Any) -> None:
     """For integers, comparisons and float16, which fused multiply-adds do not change."""
     for dtype in ("int8", "uint16", "int32", "float16", "bool"):
         x, y = sample(dtype, 500), sample(dtype, 500, 1)

@@ -66,7 +66,7 @@ def test_equations(bg: Any, kind: str) -> None:
         near(got, np.linalg.matrix_power(wide(x), power), f"power {power}")
 
 
-def test_what_is_singular_and_what_is_far_from_1(bg: Any) -> None:
+def test_singular_matrices_and_extreme_determinants(bg: Any) -> None:
     x = np.ones((3, 3), np.float32)
     found = bg.linalg.slogdet(bg.asarray(x))
     assert (float(found.sign), float(found.logabsdet)) == (0, -np.inf)

@@ -81,7 +81,7 @@ def test_parts_take_one_kernel_and_no_new_array(bg: Any, dtype: str) -> None:
     assert_same(array, x, dtype)
 
 
-def test_what_is_computed_is_written_by_its_own_kernel(bg: Any) -> None:
+def test_a_pending_value_is_written_by_the_kernel_that_computes_it(bg: Any) -> None:
     x, y = whole(), whole()[:, ::-1].copy()
     array, other = bg.asarray(x), bg.asarray(y)
     inner = (slice(1, -1), slice(2, -1), slice(3, -2))
@@ -121,7 +121,7 @@ def test_what_is_computed_is_written_by_its_own_kernel(bg: Any) -> None:
     assert_same(view[:2], np.stack([np.full(SHAPE[:0:-1][1:] + SHAPE[:1], 5.0), whole().T[1]]))
 
 
-def test_what_still_reads_the_old_memory_costs_no_kernel(bg: Any) -> None:
+def test_pending_reads_of_old_elements_need_no_extra_kernel(bg: Any) -> None:
     """A simulation step with a named intermediate value that is still pending."""
     x = whole()
     array = bg.asarray(x)
@@ -147,7 +147,7 @@ def test_what_still_reads_the_old_memory_costs_no_kernel(bg: Any) -> None:
 
 
 @pytest.mark.parametrize("dtype", ["bool", "uint8", "int16", "float16", "float32", "complex64"])
-def test_arrays_are_made_anew_around_what_reads_them(
+def test_arrays_are_rebuilt_if_the_value_reads_them(
     bg: Any, dtype: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from browsergpu.arrays.indexing import assignment
@@ -382,7 +382,7 @@ def test_recorded_operations_keep_the_values_they_read(bg: Any) -> None:
     assert_same(array, changed)
 
 
-def test_a_read_that_has_begun_gets_what_was(bg: Any) -> None:
+def test_a_started_read_gets_the_old_values(bg: Any) -> None:
     import asyncio
 
     from pyodide.ffi import run_sync
@@ -412,7 +412,7 @@ def test_many_small_assignments(bg: Any) -> None:
     assert_same(out[:120], expected[:120], rtol=1e-5)
 
 
-def test_a_raw_kernel_writes_where_its_array_lies(bg: Any) -> None:
+def test_a_raw_kernel_writes_to_its_arrays_memory(bg: Any) -> None:
     add = bg.RawKernel("""
       @group(0) @binding(0) var<storage, read_write> y: array<f32>;
       @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3u) {

@@ -106,7 +106,7 @@ struct Numbers { first: f32, step: i32, last: u32 }
 """
 
 
-def test_whole_kernels(bg: Any) -> None:
+def test_raw_kernels(bg: Any) -> None:
     fill = bg.RawKernel(FILL, "fill")
     x, y = bg.asarray(X), bg.ones(7)
     before, view = y.copy(), y[:]

@@ -133,7 +133,7 @@ def test_convolutions_as_products(
         near(got.reshape(images, filters, -1), w.reshape(1, filters, -1), columns)
 
 
-def test_what_is_chosen_has_the_same_result(bg: Any) -> None:
+def test_the_selected_kernel_gives_the_same_result(bg: Any) -> None:
     """Large enough for subgroup matrices, if the device has them; with a bias of both dtypes."""
     x = random_array(6, 2, 64, 28, 28, dtype=np.float16)
     w = random_array(7, 64, 64, 3, 3, dtype=np.float16)

@@ -142,7 +142,7 @@ def test_methods_of_numpys_arrays(bg: Any) -> None:
     assert_same(a.argsort(1), by_default(x.argsort(1)))
 
 
-def test_numpys_arrays_take_what_the_gpu_has_computed(bg: Any) -> None:
+def test_numpy_arrays_are_updated_in_place_by_gpu_arrays(bg: Any) -> None:
     """Updates in place work with a warning, and the arrays stay NumPy's."""
     own = X.copy()
     row = own[1]

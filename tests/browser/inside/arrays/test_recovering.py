@@ -87,7 +87,7 @@ def test_recover_without_an_open_gpu_says_so(bg: Any, alone: Any) -> None:
 
 
 @pytest.mark.provokes_errors
-def test_each_user_is_told_what_it_has(bg: Any) -> None:
+def test_the_advice_names_the_users_interface(bg: Any) -> None:
     from browsergpu.gpu.platform import block_on
 
     with bg.WasmBackend(warm_up=False) as own:

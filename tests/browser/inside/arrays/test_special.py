@@ -183,7 +183,7 @@ def test_operands(bg: Any) -> None:
         special.logsumexp(bg.zeros(0))
 
 
-def test_gradients_of_what_is_composed(bg: Any) -> None:
+def test_gradients_of_composed_functions(bg: Any) -> None:
     x = bg.asarray(np.float32([0.3, 0.8]))
     found = bg.grad(lambda v: bg.special.logsumexp(v))(x)
     np.testing.assert_allclose(found.numpy(), bg.special.softmax(x).numpy(), rtol=1e-6)

@@ -90,14 +90,14 @@ def test_quantiles_by_each_method(bg: Any, method: str) -> None:
         check(bg, lambda x, f=function: f(x, [10, 100], axis=0, method=method), LINES, method)
 
 
-def test_quantiles_by_whole_shares(bg: Any) -> None:
+def test_quantiles_with_integer_q(bg: Any) -> None:
     """The integers 0 and 1 give the extremes; for floats, NumPy interpolates."""
     for function in (np.quantile, np.nanquantile):
         for q in (0, 1, 0.0, 1.0, np.float32(0.5), np.array([0, 1])):
             of_all(bg, lambda x, f=function, q=q: f(x, q))
 
 
-def test_quantiles_of_whole_numbers_stay_exact(bg: Any) -> None:
+def test_quantiles_of_integers_are_exact(bg: Any) -> None:
     x = np.array([2**31 - 1, -(2**31), 2**31 - 2, 2**24 + 1], np.int32)
     for method in ("lower", "higher", "nearest", "inverted_cdf", "closest_observation"):
         check(bg, lambda x, m=method: np.quantile(x, [0, 0.4, 0.7, 1], method=m), x, method, rtol=0)
@@ -251,7 +251,7 @@ def test_means_near_the_end_of_float16(bg: Any) -> None:
         check(bg, function, x, function.__name__)
 
 
-def test_softmax_of_infinities_is_that_of_its_formula(bg: Any) -> None:
+def test_softmax_of_infinities_follows_the_formula(bg: Any) -> None:
     for data in VALUES.values():
         x = np.asarray(data, np.float64)
         moved = x - x.max()

@@ -432,7 +432,7 @@ def test_tasks_that_read_each_others_values_beside_a_block(bg: Any) -> None:
     assert float(made) == 48
 
 
-def test_another_task_writes_what_a_block_reads(bg: Any) -> None:
+def test_another_task_writes_an_array_that_a_block_reads(bg: Any) -> None:
     x = bg.ones(8)
 
     def block() -> Iterator[Any]:

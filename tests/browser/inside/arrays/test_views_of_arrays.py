@@ -184,7 +184,7 @@ def test_a_copy_is_apart(bg: Any, name: str) -> None:
     assert_same(ours, now)
 
 
-def test_what_others_write_every_day(bg: Any) -> None:
+def test_common_ways_to_write_through_views(bg: Any) -> None:
     for shape in (SMALL, LARGE):
         x, a = _arrays(bg, shape)
         for xp, z in ((np, x), (bg, a)):

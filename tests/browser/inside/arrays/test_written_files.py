@@ -122,7 +122,7 @@ def _files(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
 
-def test_an_interrupt_at_any_moment_leaves_one_whole_file(case: Case, tmp_path: Path) -> None:
+def test_an_interrupt_at_any_moment_leaves_a_complete_file(case: Case, tmp_path: Path) -> None:
     if sys.platform == "emscripten":
         pytest.skip("a page's Python does not trace what run_sync waits for")
     suffix, write, read = case
@@ -164,7 +164,7 @@ def test_a_full_disk_leaves_the_old_file(case: Case, tmp_path: Path) -> None:
         assert _files(tmp_path) == [path.name]
 
 
-def test_two_at_once_leave_one_whole_file(case: Case, tmp_path: Path) -> None:
+def test_two_concurrent_writers_leave_a_complete_file(case: Case, tmp_path: Path) -> None:
     if sys.platform == "emscripten":
         pytest.skip("a page's Python has one thread")
     suffix, write, read = case
@@ -188,7 +188,7 @@ def test_two_at_once_leave_one_whole_file(case: Case, tmp_path: Path) -> None:
     assert _files(tmp_path) == [path.name]
 
 
-def test_tasks_that_save_to_one_path_leave_one_whole_file(bg: Any, tmp_path: Path) -> None:
+def test_tasks_that_save_to_one_path_leave_a_complete_file(bg: Any, tmp_path: Path) -> None:
     import asyncio
 
     from pyodide.ffi import run_sync
@@ -314,7 +314,7 @@ def test_open_files_get_the_bytes_and_paths_a_suffix(bg: Any, tmp_path: Path, sa
     assert _files(tmp_path) == sorted(["own", f"path{suffix}", f"text{suffix}"])
 
 
-def test_a_file_that_is_read_may_be_written_anew(bg: Any, tmp_path: Path) -> None:
+def test_a_mapped_file_can_be_replaced(bg: Any, tmp_path: Path) -> None:
     """A mapped file keeps its bytes: the new file replaces it instead of truncating it."""
     path = tmp_path / "x.safetensors"
     bg.io.save_safetensors(path, {"x": bg.arange(1000.0)})

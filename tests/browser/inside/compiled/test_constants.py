@@ -157,7 +157,7 @@ def test_numpy_arrays_of_closures(bg: Any) -> None:
         near(fast(x), f(x))
 
 
-def test_arguments_and_what_depends_on_them_are_computed_each_time(bg: Any) -> None:
+def test_values_that_depend_on_arguments_are_computed_each_time(bg: Any) -> None:
     w = data(bg, 8, 8)
     fast = bg.jit(lambda x, y: bg.cumsum(bg.cumsum(x, axis=0) * w, axis=0) + y)
     for seed in range(5):
@@ -333,7 +333,7 @@ def test_a_result_that_depends_on_no_argument(bg: Any) -> None:
         found[...] = -1.0  # the array belongs to the caller
 
 
-def test_profiles_name_only_what_runs(bg: Any) -> None:
+def test_profiles_name_only_kernels_that_run(bg: Any) -> None:
     w, x = data(bg, 6, 8), data(bg, 4, 8, seed=1)
     fast = compiled(bg, function_of(bg, w), x)
     (variant,) = fast.explain().variants

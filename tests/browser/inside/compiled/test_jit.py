@@ -51,7 +51,7 @@ def test_calls_of_one_signature_replay_one_graph(bg: Any) -> None:
     assert graphs(f) == [3]
 
 
-def test_another_shape_or_dtype_is_captured_anew(bg: Any) -> None:
+def test_another_shape_or_dtype_is_captured_again(bg: Any) -> None:
     f = bg.jit(lambda x: x * 2 + 1)
     for _ in range(4):
         for x in (numbers(bg), numbers(bg, 7), bg.arange(6), numbers(bg).reshape(2, 3)):
@@ -154,7 +154,7 @@ def test_numbers_that_python_uses_are_part_of_the_signature(bg: Any) -> None:
     assert "the value of n" in str(compiled.explain())
 
 
-def test_many_values_of_a_number_are_told_once(bg: Any) -> None:
+def test_many_values_of_a_number_warn_once(bg: Any) -> None:
     f = bg.jit(lambda x, n: x[:n].sum())
     x = numbers(bg, 20)
     with told("8 values of n"):
@@ -519,7 +519,7 @@ def test_results_that_the_function_keeps(bg: Any) -> None:
     assert kept["last"] is None
 
 
-def test_an_exception_leaves_what_the_function_would_leave(bg: Any) -> None:
+def test_an_exception_leaves_the_same_state_as_the_plain_function(bg: Any) -> None:
     state = bg.zeros(2)
 
     def f(x: Any, how: str) -> Any:

@@ -152,7 +152,7 @@ def test_hooks_are_noticed(bg: Any) -> None:
             near(compiled(x), expected)
 
 
-def test_gradients_of_arguments_and_of_what_the_function_reads(bg: Any) -> None:
+def test_gradients_of_arguments_and_of_closed_over_arrays(bg: Any) -> None:
     w = bg.asarray([1.0, 2.0, 3.0]).requires_grad_()
     f = bg.jit(lambda x, y: (bg.sin(x * w) * y, (x * w).sum()))
     for n in range(5):
@@ -251,7 +251,7 @@ def test_mixed_precision_follows_the_parameters(bg: Any) -> None:
             near(found.astype("float32"), np.full((16, 16), 16.0 * n))
 
 
-def test_dropout_draws_anew(bg: Any) -> None:
+def test_dropout_draws_new_numbers(bg: Any) -> None:
     layer = bg.nn.Dropout(0.5)
     compiled = bg.jit(layer)
     found = [np.asarray(compiled(bg.ones(64))) for _ in range(6)]

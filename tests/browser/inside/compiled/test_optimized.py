@@ -89,7 +89,7 @@ def test_vectors(bg: Any) -> None:
     ]
 
 
-def test_what_no_epilogue_computes(bg: Any) -> None:
+def test_operations_that_no_epilogue_computes(bg: Any) -> None:
     x, w, b, h = data(bg, 4, 6), data(bg, 6, 5), data(bg, 5), data(bg, 3, 4, 5)
     assert both(bg, lambda x, w: bg.exp(x @ w), x, w) == []
     assert both(bg, lambda x, w, h: x @ w + h, x, w, h) == []  # different shape
@@ -238,7 +238,7 @@ def test_results_can_be_changed_in_place(bg: Any) -> None:
     both(bg, f, x, w, b)
 
 
-def test_gradients_are_those_of_the_plain_function(bg: Any) -> None:
+def test_gradients_equal_the_plain_functions(bg: Any) -> None:
     from browsergpu import nn
 
     x, y = data(bg, 8, 6), data(bg, 8, 3)

@@ -56,7 +56,7 @@ def check_all_parts(bg: Any, case: str) -> None:
 
 
 @pytest.mark.fast
-def test_one_kernel_computes_a_convolution_and_what_follows(bg: Any) -> None:
+def test_one_kernel_computes_a_convolution_and_its_epilogue(bg: Any) -> None:
     check_all_parts(bg, "window")
 
 
@@ -117,7 +117,7 @@ def test_transposed_convolutions(bg: Any) -> None:
     assert both(bg, f, x, w, b) == ["conv_transpose2d with add, maximum"]
 
 
-def test_what_no_epilogue_computes(bg: Any) -> None:
+def test_operations_that_no_epilogue_computes(bg: Any) -> None:
     x, w, h = data(bg, 2, 4, 7, 6), data(bg, 5, 4, 3, 3), data(bg, 2, 5, 5, 4)
     column, number = data(bg, 4), 2.0
 

@@ -96,7 +96,7 @@ def test_a_second_sweep_needs_to_be_asked_for(bg: Any) -> None:
         y.backward()
 
 
-def test_what_is_not_noted(bg: Any) -> None:
+def test_operations_that_are_not_recorded(bg: Any) -> None:
     x = _leaf(bg, 2)
     with bg.no_grad():
         assert not (x * 2).requires_grad
@@ -221,7 +221,7 @@ def test_assignment(bg: Any) -> None:
     np.testing.assert_allclose(v.grad.numpy(), 4 * v.detach().numpy() ** 3, rtol=1e-5)
 
 
-def test_arrays_that_take_what_requires_a_gradient_do_so_themselves(bg: Any) -> None:
+def test_arrays_assigned_a_tracked_value_require_gradients(bg: Any) -> None:
     v = _leaf(bg, 2)
     total = bg.zeros(2)
     total += v * 2

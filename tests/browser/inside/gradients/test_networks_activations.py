@@ -80,7 +80,7 @@ def test_softmax_of_half_precision_as_float32(bg: Any) -> None:
     )  # fmt: skip
 
 
-def test_dropout_gives_back_by_its_own_mask(bg: Any) -> None:
+def test_the_gradient_of_dropout_uses_its_mask(bg: Any) -> None:
     x = bg.asarray(np.zeros(64, np.float32))  # zeros hide the mask in the result
     weights = np.arange(1, 65, dtype=np.float32)
 

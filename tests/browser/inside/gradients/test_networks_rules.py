@@ -12,7 +12,7 @@ pytestmark = [pytest.mark.native, pytest.mark.firefox]
 WITHOUT = {"nn.one_hot", "image.sobel", "image.threshold"}
 
 
-def test_all_functions_say_what_their_gradients_are(bg: Any) -> None:
+def test_all_functions_declare_their_gradients(bg: Any) -> None:
     from browsergpu.arrays.autograd.rules import RULES
 
     for space in ("nn", "image"):

@@ -82,7 +82,7 @@ def _rules() -> dict[str, tuple[str, ...]]:
     return RULES
 
 
-def test_every_function_says_what_its_gradients_are(bg: Any) -> None:
+def test_every_function_declares_its_gradients(bg: Any) -> None:
     rules, public = _rules(), public_functions(bg)
     unsaid = {name for name, key in public.items() if key not in rules}
     assert sorted(unsaid - WITHOUT.keys()) == [], "no rules, and no reason why"

@@ -84,7 +84,7 @@ def test_views_of_arrays_without_gradients(bg: Any) -> None:
     np.testing.assert_array_equal(w.grad.numpy(), 2 * np.float32([8, 9, 10, 11]))
 
 
-def test_several_writes_one_after_the_other(bg: Any) -> None:
+def test_several_successive_writes(bg: Any) -> None:
     x, w = leaf(bg), leaf(bg, [2])
     y = x + 0
     a, b = y[0], y[:, 0]

@@ -44,7 +44,7 @@ class Chance:
 
 
 @pytest.mark.parametrize("whole", [False, True], ids=["one", "nested"])
-def test_the_gradients_are_those_without_checkpoint(bg: Any, whole: bool) -> None:
+def test_gradients_equal_those_without_checkpoint(bg: Any, whole: bool) -> None:
     found = []
     for wrap in (bg.checkpoint, lambda f: f):
         chance = Chance(bg, wrap)

@@ -205,7 +205,7 @@ def test_streams(bg: Any) -> None:
             bg.data.DataLoader(Counted(3), **options)
 
 
-def test_datasets_one_after_the_other(bg: Any) -> None:
+def test_concatenated_datasets(bg: Any) -> None:
     both = bg.data.ConcatDataset([[1.0, 2.0], [], [3.0]])
     assert len(both) == 3
     assert [both[n] for n in (0, 1, 2, -1)] == [1, 2, 3, 3]

@@ -53,7 +53,7 @@ def test_hooks_run_in_the_order_of_registration(bg: Any) -> None:
     assert x.grad.tolist() == [15]
 
 
-def test_a_hook_of_a_result_sees_its_whole_gradient_once(bg: Any) -> None:
+def test_a_hook_of_a_result_gets_the_complete_gradient_once(bg: Any) -> None:
     x = _leaf(bg, 1, 2)
     y = x * 3
     seen: list[Any] = []

@@ -64,7 +64,7 @@ def same(one: dict[str, Any], other: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("most", [None, 8])
 @pytest.mark.parametrize("name", OPTIMIZERS)
-def test_many_parameters_update_as_each_alone(
+def test_many_parameters_update_as_separate_ones(
     bg: Any, backend: Any, monkeypatch: Any, name: str, most: int | None
 ) -> None:
     """All shapes and two dtypes, with gradients of any layout, some of them missing.

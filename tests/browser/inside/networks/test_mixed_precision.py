@@ -382,7 +382,7 @@ def test_training_comes_near_that_of_float32(bg: Any) -> None:
     assert 2.0**8 < mixed.scaler.get_scale() < 2.0**25
 
 
-def test_training_goes_on_with_the_same_bits(bg: Any) -> None:
+def test_training_continues_with_the_same_bits(bg: Any) -> None:
     through = Training(bg)
     for _ in range(4):
         through.step()

@@ -55,7 +55,7 @@ def test_a_module_has_its_parameters(bg: Any, copy: Any) -> None:
 
 
 @pytest.mark.parametrize("copy", [_again, deepcopy])
-def test_an_optimizer_goes_on(bg: Any, copy: Any) -> None:
+def test_a_pickled_optimizer_continues(bg: Any, copy: Any) -> None:
     net = _net(bg)
     optimizer = bg.optim.Adam(net.parameters(), lr=0.05)
     schedule = bg.optim.lr_scheduler.ExponentialLR(optimizer, 0.5)

@@ -33,7 +33,7 @@ def test_it_iterates_over_loaders_and_iterables_without_length(bg: Any) -> None:
     assert "<progress" not in endless._repr_html_()
 
 
-def test_noted_values_are_those_at_the_call(bg: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_noted_values_are_copied_at_the_call(bg: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     from browsergpu.networks.data import progress as module
 
     monkeypatch.setattr(module, "_TAKEN_EVERY", 0.0)

@@ -116,7 +116,7 @@ def test_indices_of_maxima(bg: Any) -> None:
         bg.nn.MaxPool3d(2, return_indices=True)
 
 
-def test_nearest_of_whole_factors_repeats(bg: Any) -> None:
+def test_nearest_with_integer_factors_repeats_elements(bg: Any) -> None:
     x = bg.asarray(PICTURE)
     expected = PICTURE.repeat(2, 2).repeat(3, 3)
     for mode in ("nearest", "nearest-exact"):

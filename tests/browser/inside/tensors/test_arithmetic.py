@@ -40,7 +40,7 @@ def test_add_of_floats(tensors: Any, a: str, b: str, out: str) -> None:
 
 
 @pytest.mark.parametrize("dtype", ["i32", "u32"])
-def test_add_of_whole_numbers_is_modulo_2_32(tensors: Any, dtype: str) -> None:
+def test_add_of_integers_is_modulo_2_32(tensors: Any, dtype: str) -> None:
     random = np.random.default_rng(1)
     limits = np.iinfo(DTYPES[dtype])
     for shape in SHAPES:
@@ -293,7 +293,7 @@ def test_sums(tensors: Any, shape: tuple[int, ...]) -> None:
 
 @pytest.mark.parametrize("out_dtype", ["i32", "u32"])
 @pytest.mark.parametrize("dtype", ["i32", "u32", "bool"])
-def test_sums_of_whole_numbers(tensors: Any, dtype: str, out_dtype: str) -> None:
+def test_sums_of_integers(tensors: Any, dtype: str, out_dtype: str) -> None:
     random = np.random.default_rng(7)
     for shape in REDUCED:
         if dtype == "bool":

@@ -98,7 +98,7 @@ def test_the_largest_grid(tensors: Any) -> None:
         assert bench.get(out).tolist() == [65_534]
 
 
-def test_every_dtype_lies_as_documented(tensors: Any) -> None:
+def test_every_dtype_has_the_documented_layout(tensors: Any) -> None:
     shader = """
 @group(0) @binding(0) var<storage> words: array<u32>;
 @group(0) @binding(1) var<storage, read_write> out: array<u32>;

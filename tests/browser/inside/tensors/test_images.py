@@ -198,7 +198,7 @@ def test_threshold_includes_its_value(tensors: Any) -> None:
             assert_same_bits(bench.get(out), expected, f"at {level} of 255")
 
 
-def test_bytes_survive_what_changes_nothing(tensors: Any) -> None:
+def test_filters_without_effect_keep_bytes(tensors: Any) -> None:
     values = np.arange(256, dtype=np.uint8).reshape(16, 16)
     for op in (tensors.contrast, tensors.brightness):
         with on_bench(tensors) as bench:

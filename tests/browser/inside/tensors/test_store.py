@@ -89,7 +89,7 @@ WHOLE = ["i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", ">i4", ">i8"]
 
 @pytest.mark.parametrize("target", ["i32", "u32", "u8"])
 @pytest.mark.parametrize("source", WHOLE)
-def test_whole_numbers_that_fit_are_taken(tensors: Any, source: str, target: str) -> None:
+def test_integers_that_fit_are_accepted(tensors: Any, source: str, target: str) -> None:
     limits, own = np.iinfo(DTYPES[target]), np.iinfo(source)
     low, high = max(limits.min, own.min), min(limits.max, own.max)
     array = np.array([low, 0, 1, 100, high], source)

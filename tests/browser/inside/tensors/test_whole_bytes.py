@@ -40,7 +40,7 @@ def test_floats_become_uint8_by_truncation_and_clamped(executor: Any, dtype: Any
 
 
 @pytest.mark.parametrize("dtype", [np.int32, np.uint32])
-def test_whole_numbers_become_uint8_by_their_lowest_bits(executor: Any, dtype: Any) -> None:
+def test_integers_become_uint8_by_their_lowest_bits(executor: Any, dtype: Any) -> None:
     x = np.array([0, 1, 255, 256, 257, 511, 2**31 - 1], np.int64)
     if dtype is np.int32:
         x = np.concatenate([x, -x])
