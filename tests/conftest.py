@@ -1,4 +1,4 @@
-"""The order of all tests: files that take long start first. Which worker gets which."""
+"""The order of all tests, longest files first, and their distribution to workers."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ from hypothesis import HealthCheck, settings
 from runner.order import MEASURE, Measurement, seconds
 from runner.scheduling import FileScheduling
 
-# The host's own tests take no GPU; those of tests/browser/inside may be told to take one.
+# The host's own tests use no GPU; tests in tests/browser/inside may be told to use one.
 os.environ.setdefault("BROWSERGPU_ENGINE", "none")
 
-# No test asserts timing: an example may be slow beside other processes. Other folders load theirs.
+# No test asserts timing: examples may be slow on a busy machine. Other folders set a profile of
+# their own.
 settings.register_profile("host", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("host")
 
@@ -38,12 +39,12 @@ class _Measuring:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Files change places; the tests of one file keep their order."""
+    """Sort files by duration. Tests of one file keep their order."""
     taken = seconds()
     items.sort(key=lambda item: -taken.get(item.nodeid.partition("::")[0], 0.0))
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> FileScheduling | None:
-    """One that goes on after the crash of a worker, where pytest-xdist's own does not."""
+    """Return a scheduler that continues after a worker crashes; pytest-xdist's own does not."""
     return FileScheduling(config, log) if config.getvalue("dist") == "loadfile" else None

@@ -11,9 +11,9 @@ const IN_WORKERS = [
   "web/kernel/*.js", "tests/browser/pages/*-worker.mjs", "tools/publish/page/service-worker.js",
 ];
 
-// All that the recorder may use without importing it. Its modules are joined into one function
-// (tools/join_recorder.py, which reads one name in each declaration): what one of them declares must
-// not be another's global, and what is not imported must not be found all the same.
+// All names that the recorder may use without an import. tools/join_recorder.py joins its modules
+// into one function and reads one name in each declaration. Declarations of a module must therefore
+// not be visible in another one without an import.
 const GIVEN = [
   "device", "ring", "options",
   "Event", "GPUBufferUsage", "GPUMapMode", "GPUOutOfMemoryError", "GPUShaderStage",

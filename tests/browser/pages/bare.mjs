@@ -1,9 +1,9 @@
-// The bare page: Pyodide and a canvas, nothing of web/. `?kernel=main` runs Python in this thread,
+// The bare page: Pyodide and a canvas, no files of web/. `?kernel=main` runs Python in this thread,
 // `?kernel=worker` in a worker that gets the canvas as an OffscreenCanvas. With `&webgpu=plain` the
-// browser's WebGPU has no extras (plain-webgpu.mjs).
+// browser's WebGPU has no optional features (plain-webgpu.mjs).
 //
-// The test harness calls `bare.start(id, method, ...args)` and is told the outcome through the
-// binding `bareSettled`, so that no wait of the harness depends on this thread being responsive.
+// The test harness calls `bare.start(id, method, ...args)` and gets the outcome through the binding
+// `bareSettled`, so that its waits do not depend on this thread.
 // The bindings `bareSettled` and `bareReport` are Playwright's; see harness/bare.py.
 
 import "./plain-webgpu.mjs";

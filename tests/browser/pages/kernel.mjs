@@ -19,7 +19,7 @@ export async function install(urls, deps) {
   }
 }
 
-// micropip takes a string without a scheme for a package's name.
+// micropip interprets a string without a scheme as a package's name.
 function absolute(url) {
   return new URL(url, globalThis.location.href).href;
 }
@@ -43,7 +43,7 @@ export async function run(code) {
   }
 }
 
-// The same entered synchronously, where Python cannot block on a promise.
+// Runs Python by a synchronous call, in which Python cannot block on a promise.
 export function runSync(code) {
   return pyodide.runPython(code) ?? null;
 }

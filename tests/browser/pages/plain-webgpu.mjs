@@ -1,9 +1,9 @@
-// Makes this browser's WebGPU one without extras where the address has `webgpu=plain`: as Firefox's,
-// without f16, subgroups, timestamps and immediates. Imported before anything else.
+// Removes optional features from this browser's WebGPU if the address has `webgpu=plain`. Like
+// Firefox's, it then has no f16, subgroups, timestamps and immediates. Imported first.
 
 const plain = new URLSearchParams(globalThis.location.search).get("webgpu") === "plain";
 
-// What Firefox's WGSL has beyond the base language.
+// The language extensions of Firefox's WGSL.
 const LANGUAGE = new Set([
   "packed_4x8_integer_dot_product",
   "pointer_composite_access",
@@ -34,7 +34,7 @@ if (plain && "GPU" in globalThis) {
   }
 }
 
-// Leaves out what an object's set of names should not have.
+// Removes names from an object's set of names.
 function narrow(prototype, property, keep) {
   const { get } = /** @type {PropertyDescriptor} */ (
     Object.getOwnPropertyDescriptor(prototype, property)

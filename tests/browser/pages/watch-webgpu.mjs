@@ -1,9 +1,9 @@
-// Watches WebGPU from outside of the product. Imported before anything else.
+// Watches WebGPU independently of the product. Imported first.
 //
-// - Tells the console of uncaptured errors, even of those that the product handles and keeps from
-//   the console itself, and of those in a worker, which Playwright does not show.
-// - Keeps `globalThis.gpuWatch`: the devices opened, and how often the GPU was asked to compute,
-//   to copy and to read back, so that no test has to believe the product's own counters.
+// - Logs uncaptured errors to the console. This includes errors that the product handles, and errors
+//   in a worker, which Playwright does not show.
+// - Provides `globalThis.gpuWatch`: the opened devices, and the number of dispatches, copies and
+//   reads, so that tests do not depend on the product's own counters.
 
 const watch = {
   /** @type {GPUDevice[]} */
@@ -18,7 +18,7 @@ const watch = {
 globalThis.gpuWatch = watch;
 
 if ("GPUAdapter" in globalThis) {
-  // Firefox reports errors of a device that is gone, until it tells of the loss.
+  // Firefox reports errors of a lost device until it reports the loss.
   const gone = new WeakSet();
   count(GPUDevice, "destroy", (device) => gone.add(device));
   const requestDevice = GPUAdapter.prototype.requestDevice;
@@ -37,7 +37,7 @@ if ("GPUAdapter" in globalThis) {
   });
   count(GPUQueue, "submit", (_queue, buffers) => {
     if (buffers.length > 0) watch.submits += 1;
-    else watch.emptySubmits += 1; // they only have the browser look whether the GPU is done
+    else watch.emptySubmits += 1; // they only make the browser check whether the GPU is done
   });
   count(GPUBuffer, "mapAsync", () => (watch.mappings += 1));
   count(GPUDevice, "createBuffer", () => (watch.buffersAlive += 1));

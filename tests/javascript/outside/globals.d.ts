@@ -1,8 +1,8 @@
-// What our own pages keep on globalThis.
+// Properties that our own pages set on globalThis.
 
-/** Where browsergpu finds a worker's canvases, by their ids. */
+/** A worker's canvases, by id. */
 declare var browsergpuCanvases: Map<string, OffscreenCanvas> | undefined;
-/** What takes a file for the browser's downloads, in a worker. */
+/** Downloads a file in the browser, from a worker. */
 declare var browsergpuDownload: ((name: string, bytes: Uint8Array) => void) | undefined;
 declare var browsergpuNagaUrl: string | undefined;
 

@@ -1,4 +1,4 @@
-// Libraries of others that the pages import; their types are not checked.
+// Third-party libraries that the pages import; their types are not checked.
 
 declare module "@codemirror/*";
 declare module "@lezer/*";
@@ -6,6 +6,6 @@ declare module "dompurify";
 declare module "katex";
 declare module "marked";
 
-/** TensorFlow.js and WgPy, which scripts of their own load. */
+/** TensorFlow.js and WgPy, loaded by separate scripts. */
 declare var tf: any;
 declare var wgpy: any;

@@ -1,4 +1,4 @@
-// What TypeScript's own types of WebGPU lack: the constants, and what browsers add as an experiment.
+// WebGPU declarations that TypeScript lacks: constants, and experimental features of browsers.
 
 declare const GPUBufferUsage: Readonly<
   Record<
