@@ -3,8 +3,18 @@
 Every node runs on the GPU. Shapes, and what derives from them, are computed on the host.
 """
 
+from browsergpu.onnx.export.exporting import export
 from browsergpu.onnx.model import Explanation, Model, Value
 from browsergpu.onnx.registry import Operator, list_operators, operator
 from browsergpu.onnx.source import load
 
-__all__ = ["Explanation", "Model", "Operator", "Value", "list_operators", "load", "operator"]
+__all__ = [
+    "Explanation",
+    "Model",
+    "Operator",
+    "Value",
+    "export",
+    "list_operators",
+    "load",
+    "operator",
+]

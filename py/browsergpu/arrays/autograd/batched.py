@@ -48,11 +48,15 @@ class Frame(Shown):
         Whether the call runs.
     turned : list
         Arrays that a write made batched, as weak references, with their class, node and source.
+    recorder : callable or None
+        Computes the calls of public functions in place of batching rules. It takes the function,
+        its key and its bound arguments. ``bg.onnx.export`` records calls with it.
     """
 
-    __slots__ = ("depth", "is_open", "size", "turned")
+    __slots__ = ("depth", "is_open", "recorder", "size", "turned")
 
-    def __init__(self, size: int) -> None:
+    def __init__(self, size: int, recorder: Any = None) -> None:
+        self.recorder = recorder
         self.depth, self.size = next(_depths), size
         self.is_open = True
         self.turned: list[tuple[ref[Array], type, Node | None, Any]] = []

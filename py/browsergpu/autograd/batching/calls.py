@@ -25,6 +25,7 @@ from browsergpu.functions import data_types, manipulation, parts
 Rule = Callable[["Call"], Any]
 #: The rules by the key of a function (``arrays/autograd/rules.py``).
 RULES: dict[str, Rule] = {}
+_PART = "browsergpu.functions.parts.part"
 _warned: set[str] = set()
 
 
@@ -102,6 +103,8 @@ def call(
     """Call a public function with batched arrays among its arguments."""
     frame = innermost((*args, *options.values()))
     assert frame is not None
+    if frame.recorder is not None:
+        return frame.recorder(public, key, own.bind(*args, **options))
     rule = RULES.get(key)
     if rule is not None:
         try:
@@ -172,14 +175,19 @@ def part(x: Array, key: Any) -> Array:
     """Return ``x[key]`` for a key that contains batched arrays."""
     frame = innermost((key,))
     assert frame is not None
+    if frame.recorder is not None:
+        bound = signature(parts.part).bind(x, key)
+        return frame.recorder(parts.part, _PART, bound)  # type: ignore[no-any-return]
     own = Call(parts.part, frame, signature(parts.part).bind(x, key))
-    return of_examples(RULES["browsergpu.functions.parts.part"](own), frame)  # type: ignore[no-any-return]
+    return of_examples(RULES[_PART](own), frame)  # type: ignore[no-any-return]
 
 
 def of_elements(function: Callable[..., Array], operands: Sequence[Any]) -> Array:
     """Call an elementwise function of arrays that broadcast."""
     frame = innermost(operands)
     assert frame is not None
+    if frame.recorder is not None:
+        return frame.recorder(function, "of_elements", signature(function).bind(*operands))  # type: ignore[no-any-return]
     rank = rank_of(*operands)
     return batched(function(*[ranked(x, frame, rank) for x in operands]), frame)
 

@@ -6,6 +6,7 @@ from functools import reduce
 from typing import Any
 
 from browsergpu.arrays.array import Array
+from browsergpu.arrays.autograd.batched import BATCHED
 from browsergpu.arrays.reduce import memory_view, narrowed_to_int32
 from browsergpu.arrays.reduce import room as memory_for
 from browsergpu.core import checks
@@ -13,6 +14,7 @@ from browsergpu.core.checks import product
 from browsergpu.core.element_types import ElementType, promoted
 from browsergpu.core.errors import InvalidArgument, InvalidType
 from browsergpu.core.shapes import Shape
+from browsergpu.functions import data_types, elementwise
 from browsergpu.functions.operands import array
 from browsergpu.tensors.view import View
 
@@ -31,8 +33,12 @@ def floats(op: str, name: str, x: Any) -> Array:
 def whole(op: str, name: str, x: Any) -> Array:
     """Return an array of integers as int32. Raises InvalidType for anything else."""
     found = array(op, name, x)
-    if found.node.kind.kind not in "iu":
+    if found.dtype.kind not in "iu":
         raise InvalidType(op, name, found, "integers")
+    if type(found) in BATCHED:
+        if found.dtype.itemsize == 8:
+            found = elementwise.clip(found, -(2**31), 2**31 - 1)
+        return data_types.astype(found, "int32")
     return narrowed_to_int32(op, found)
 
 

@@ -16,6 +16,8 @@ from browsergpu.onnx.operators.elements import (  # noqa: F401
     random,
     reductions,
 )
+from browsergpu.onnx.operators.microsoft import attention as _attention  # noqa: F401
+from browsergpu.onnx.operators.microsoft import fused, quantized  # noqa: F401
 from browsergpu.onnx.operators.networks import (  # noqa: F401
     activations,
     attention,

@@ -28,9 +28,16 @@ def converted(x: Any, kind: Any, *, saturate: bool = True, up: bool = False) -> 
     return x.astype(kind, copy=False)
 
 
+def check_rounding(mode: str) -> None:
+    """Raise ValueError for a rounding to float8e8m0 that is not available."""
+    if mode not in ("up", "nearest"):
+        raise ValueError(f"round_mode must be up or nearest, got {mode!r}")
+
+
 @operator("Cast", since=6, raw=True)
 def cast(x: Any, *, to: int, saturate: int = 1, round_mode: str = "up", node: Node) -> Any:
     """Cast to a dtype."""
+    check_rounding(round_mode)
     kind = node.dtype(to)
     if not isinstance(kind, NarrowType):
         kind = np.dtype(kind)
@@ -40,6 +47,7 @@ def cast(x: Any, *, to: int, saturate: int = 1, round_mode: str = "up", node: No
 @operator("CastLike", since=15, raw=True)
 def cast_like(x: Any, target: Any, *, saturate: int = 1, round_mode: str = "up") -> Any:
     """Cast to the dtype of another array."""
+    check_rounding(round_mode)
     kind = target.type if isinstance(target, Narrow) else target.dtype
     return converted(x, kind, saturate=bool(saturate), up=round_mode == "up")
 

@@ -114,7 +114,8 @@ def matmul_integer(a: Any, b: Any, a_zero_point: Any = None, b_zero_point: Any =
     return bg.matmul(_zero_of_rows(a, a_zero_point), _zero_of_columns(b, b_zero_point))
 
 
-def _requantized(sums: Any, scale: Any, zero: Any, kind: Any) -> Any:
+def requantized(sums: Any, scale: Any, zero: Any, kind: Any) -> Any:
+    """Return numbers times a scale, plus a zero point, rounded to a dtype of integers."""
     low, high = _limits(kind)
     found = sums.astype("float32") * scale
     if zero is not None:
@@ -134,7 +135,7 @@ def qlinear_matmul(
         first = first.reshape((-1, 1))
     scale = first * b_scale.astype("float32") / y_scale.astype("float32")
     kind = a.dtype if y_zero_point is None else y_zero_point.dtype
-    return _requantized(sums, scale, y_zero_point, kind)
+    return requantized(sums, scale, y_zero_point, kind)
 
 
 @operator("QLinearConv", since=10)
@@ -155,4 +156,4 @@ def qlinear_conv(
         scale = scale.reshape((-1, *(1,) * (x.ndim - 2)))
     elif scale.ndim:
         scale = scale.reshape(())
-    return _requantized(sums, scale, y_zero_point, y_zero_point.dtype)
+    return requantized(sums, scale, y_zero_point, y_zero_point.dtype)

@@ -16,6 +16,8 @@ def batch_normalization_7(
     momentum: float = 0.9, spatial: int = 1,
 ) -> Any:  # fmt: skip
     """Normalize channels by given statistics."""
+    if not spatial:
+        raise ValueError("spatial must be 1: statistics of single elements are not available")
     return bg.nn.batch_norm(x, mean, var, scale, b, eps=epsilon)
 
 

@@ -1,0 +1,1 @@
+"""Export of networks built here to ONNX files."""
