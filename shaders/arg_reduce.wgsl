@@ -2,9 +2,9 @@
 // x is [outer, length, inner]. The first of equal elements wins, and NaN wins over all others.
 //
 // Elements are compared by their order as unsigned integers, then by j. Threads exchange pairs of
-// order and j. Threads are arranged as in reduce.wgsl: main_rows (inner = 1) gives a chunk to
-// `lanes` threads. main_columns gives a workgroup `lanes` neighbouring columns of one chunk.
-// main_merge does the same with the pairs that an earlier pass found for its chunks.
+// order and j. main_rows (inner = 1) gives a chunk to `lanes` threads. main_columns gives a
+// workgroup `lanes` neighbouring columns of one chunk. main_merge does the same with the pairs that
+// an earlier pass found for its chunks.
 
 struct Params {
   outer: u32,
@@ -109,7 +109,7 @@ fn column_of(which: u32, thread: u32) -> Column {
   let j = start + thread / lanes;
   var end = min(start + params.chunk, params.length);
   if (which >= params.outer * params.chunks * blocks || column >= params.inner) {
-    end = 0u; // nothing is its
+    end = 0u; // this thread has no column
   }
   let at = (output / params.chunks * params.length + j) * params.inner + column;
   return Column(output, column, j, end, at, THREADS / lanes);

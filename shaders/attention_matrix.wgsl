@@ -74,7 +74,7 @@ var<workgroup> weights: array<array<vec4u, ROWS * P_PITCH>, SUBGROUPS>;
 var<workgroup> risen: array<u32, 2>;
 var<workgroup> parts: array<vec2f, ROWS * SUBGROUPS>; // references and totals, at the end
 
-// Position of a vec4u of a row: which tile of K or V, and where in it
+// The tile of K or V that contains a vec4u of a row, and the position in the tile
 fn place(row: u32, column: u32) -> vec2u {
   return vec2u(row / KEYS * PLANES + column / 8u, row % KEYS * PITCH + column % 8u);
 }
@@ -389,7 +389,7 @@ fn make_block(block: u32, z: u32, thread: u32, subgroup: u32, lane: u32) {
   }
 
   let whole = total + subgroupShuffleXor(total, ROWS);
-  var by = vec2f(1.0, 0.0) / whole; // weights of this subgroup's and the next one's sums
+  var by = vec2f(1.0, 0.0) / whole; // factors of the sums of this subgroup and of the next one
   if (SPLIT == 2u) {
     if (half == 0u) {
       parts[subgroup * ROWS + row] = vec2f(reference, whole);

@@ -1,8 +1,8 @@
 // Causal attention to a cache of keys and values. The queries are [queries, heads, width], at the
-// positions from position[0] on; keys and values are [kv_heads, capacity, width], and the cache has
-// them up to the last query. y has the shape of the queries. A workgroup computes one head of one
-// query. It goes through the keys in turns of THREADS: first each thread takes a key, then each a
-// vec4 of the width and a share of the values. Sums are scaled to the largest score so far.
+// positions from position[0] on. Keys and values are [kv_heads, capacity, width], and the cache is
+// filled up to the last query. y has the shape of the queries. A workgroup computes one head of one
+// query, THREADS keys at a time. Each thread first computes the score of a key. Then it sums a vec4
+// of the width over its share of the values. Sums are scaled to the largest score so far.
 
 struct Params {
   queries: u32,
@@ -10,7 +10,7 @@ struct Params {
   kv_heads: u32,
   quads: u32,    // of the width
   capacity: u32,
-  window: u32,   // how many keys up to its own a query attends to, 0 for all
+  window: u32,   // number of keys that a query attends to, up to its own; 0 for all
   scale: f32,
   softcap: f32,  // scores become softcap tanh(score / softcap), 0 for no change
 }

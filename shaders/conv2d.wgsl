@@ -6,8 +6,8 @@
 // sum is over (c, r, s). The im2col matrix exists only as tiles in workgroup memory. A workgroup
 // computes a tile of FILTERS × PIXELS, SHARES × DEPTH steps at a time. A thread holds 8 × 4 sums
 // over the DEPTH steps of its share, and the shares are added at the end. The next tile is fetched
-// into registers meanwhile. Of a tile's n lines, a thread's vec4s hold those that are n / 4 apart,
-// so that neighbours in a warp read and write neighbouring elements.
+// into registers meanwhile. A thread's vec4s hold lines of the tile that are a quarter of the tile
+// apart, so that neighbours in a warp read and write neighbouring elements.
 //
 // z is image × group × part. With chunk < steps, partial sums are written to y one after the other,
 // for conv2d_sum. Cost: 2 N F P Q C R S / groups operations. POINTWISE is for 1 × 1 windows without

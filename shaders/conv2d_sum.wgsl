@@ -1,7 +1,7 @@
 // Adds up the partial sums of conv2d and conv2d_window, and the filter's bias if there is one:
 // y[layer, i] = bias[filter] + sum over s of parts[layer, s, i]. Each thread computes one output
-// and moves parts + 1 elements. For a missing bias, scale or residual, a
-// buffer must be bound but is not read.
+// and moves parts + 1 elements. For a missing bias, scale or residual, a buffer must be bound but
+// is not read.
 
 struct Params {
   n: u32,

@@ -73,8 +73,8 @@ fn halves_of(words: vec4u, at: u32) -> vec4f {
   );
 }
 
-// The words that hold four elements, and the elements below. Loaded words are used only when they
-// are stored in the tile, since an earlier use would wait for the memory.
+// The words that hold four elements; the functions below extract the elements. Loaded words are
+// used only when they are stored in the tile, since an earlier use would wait for the memory.
 fn a_words(at: u32) -> vec4u {
   let step = QUARTER * params.a_row;
   if (HALVES > 1u) {
@@ -261,7 +261,7 @@ fn main(
     }
   }
   for (var k0 = begin; k0 < end; k0 += DEPTH) {
-    // Not during the loads, which would then have to be waited for. Without a branch it is faster.
+    // Masked here, since masking during the loads would wait for them. A branch would be slower.
     let left = end - k0;
     a0 = select(vec4u(), a0, a_depth < left);
     b0 = select(vec4u(), b0, b_depth < left);

@@ -26,7 +26,7 @@ override SUB_ROWS: u32 = 32u;
 override SUB_COLUMNS: u32 = 64u;
 override THREADS = 32u * (ROWS / SUB_ROWS) * (COLUMNS / SUB_COLUMNS);
 
-// How often lines are repeated: vec4u of A and of B that a thread reads, matrices of a subgroup, and
+// Numbers of repeated lines: vec4us of A and of B that a thread reads, matrices of a subgroup, and
 // matrices along DEPTH.
 override A_READS: u32 = 8u;
 override B_READS: u32 = 8u;
@@ -59,7 +59,7 @@ alias Right = subgroup_matrix_right<f16, 16, 16>;
 alias Sum = subgroup_matrix_result<f32, 16, 16>;
 
 // One array for the rows of A of a subgroup, and one for its columns of B: the compiler checks no
-// bounds if the place of a matrix in an array is a constant.
+// bounds if the position of a matrix in an array is a constant.
 var<workgroup> a_tile: array<array<vec4u, SUB_ROWS * A_PITCH>, ROWS / SUB_ROWS>;
 var<workgroup> b_tile: array<array<vec4u, B_LINES * B_PITCH>, COLUMNS / SUB_COLUMNS>;
 var<workgroup> c_tile: array<array<vec4u, 16u * C_PITCH>, THREADS / 32u>; // sums of each subgroup
@@ -179,7 +179,7 @@ fn main(
   //#end
   for (var k0 = 0u; k0 < params.k; k0 += DEPTH) {
     // Masked here and not where it is read, since that would wait for the memory.
-    if (k0 + DEPTH > params.k) { // elements behind k count as zero
+    if (k0 + DEPTH > params.k) { // elements beyond k count as zero
       let inside = k0 / 8u + a_column < a_width;
       //#repeat READ A_READS
       next_a_READ = select(vec4u(), next_a_READ, inside);

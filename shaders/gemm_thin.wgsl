@@ -1,5 +1,5 @@
-// C = f(alpha A B + bias + beta C) + residual if C has at most 4 rows or at most 4 columns, batched: vectors times a
-// matrix, which is read once. It is limited by memory bandwidth.
+// C = f(alpha A B + bias + beta C) + residual if C has at most 4 rows or at most 4 columns, batched:
+// vectors times a matrix, which is read once. It is limited by memory bandwidth.
 //
 // A line is the part of the matrix that gives one element of C for one vector: a column of B if C
 // has few rows, a row of A if it has few columns. A thread sums 4 lines by VECTORS vectors over its

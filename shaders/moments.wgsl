@@ -8,8 +8,8 @@
 // them by Chan's parallel form of Welford's method
 // (https://doi.org/10.1080/00031305.1983.10483115), without cancellation for large means. The
 // threads of a chunk are merged likewise, in a tree. One pass reads x once. Threads are arranged as
-// in reduce.wgsl. main_merge merges the quadruples of an earlier pass, over chunks or further axes:
-// like main_columns, with one column instead of four.
+// in arg_reduce.wgsl. main_merge merges the quadruples of an earlier pass, over chunks or further
+// axes: like main_columns, with one column instead of four.
 //
 // As in NumPy, deviations of NaN and infinities are NaN, and those of values too far apart for
 // float32 are infinite.

@@ -1,7 +1,7 @@
 // Rotary position embeddings, and writes to a cache: y = x rotated by the angles of its position.
 // x is [tokens, heads, width], at the positions from position[0] on. Pairs of the first `rotated`
 // elements of a head turn by an angle each, of which the table has cosine and sine. y has the shape
-// of x, or is a cache [heads, capacity, width], of which the positions are written.
+// of x, or is a cache [heads, capacity, width] whose entries at these positions are written.
 
 struct Params {
   tokens: u32,
@@ -9,7 +9,7 @@ struct Params {
   width: u32,
   rotated: u32,
   adjacent: u32, // 1 if pairs are neighbors, 0 if they are rotated / 2 apart
-  capacity: u32, // of the cache, 0 if y is none
+  capacity: u32, // of the cache, 0 if y has the shape of x
   entries: u32,  // positions of the table
 }
 

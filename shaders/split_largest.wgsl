@@ -1,5 +1,5 @@
 // The bits of the largest magnitude in each row of a float32 matrix, or in each column. Bits are
-// compared as integers, so an infinity is larger than all finite numbers, and NaN larger than that.
+// compared as integers, so an infinity is larger than all finite numbers, and NaN is the largest.
 //
 // The matrix is row-major and contiguous from element `first` on. A workgroup processes one row, or
 // 16 adjacent columns. Reads every element once, so it is limited by memory bandwidth.

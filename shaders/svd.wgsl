@@ -137,8 +137,8 @@ fn main_sizes(
   }
 }
 
-// Sorts the rows of w by descending size. vectors = their vectors, others = the numbers after
-// these, conjugated and scaled to length 1, values = the sizes times the matrix's scale.
+// Sorts the rows of w by descending size. vectors = the rows' vectors, others = the numbers after
+// the vectors, conjugated and scaled to length 1, values = the sizes times the matrix's scale.
 @compute @workgroup_size(THREADS)
 fn main_order(
   @builtin(workgroup_id) group: vec3u,

@@ -1,5 +1,5 @@
-// The activation of a matrix product, selected when the pipeline is created. See unary.wgsl for the
-// formulas.
+// The activation of a matrix product, selected when the pipeline is created. lib/math/gelu.wgsl
+// describes the formulas.
 
 //#include lib/erfc.wgsl
 //#include lib/floats.wgsl

@@ -1,5 +1,5 @@
-// The activation of one element of a matrix product, selected by `function`. See unary.wgsl for the
-// formulas.
+// The activation of one element of a matrix product, selected by `function`. lib/math/gelu.wgsl
+// describes the formulas.
 
 //#include lib/erfc.wgsl
 //#include lib/floats.wgsl

@@ -1,4 +1,4 @@
-// What the kernels of convolutions compute from their sums: last(f(scale sum + bias) + residual).
+// The epilogue of convolutions: last(f(scale sum + bias) + residual).
 
 //#include lib/activation_of_one.wgsl
 

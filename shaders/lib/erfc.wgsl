@@ -8,7 +8,7 @@ fn erfc_exponents(t: vec4f) -> vec4f {
     + t * 0.17087277))))))));
 }
 
-// For four equal numbers, of which compilers compute only one.
+// For one number. Compilers compute only one of the four equal components.
 fn erfc_exponent(t: f32) -> f32 {
   return erfc_exponents(vec4f(t)).x;
 }

@@ -55,12 +55,12 @@ fn rounded_to_half(v: vec4f) -> vec4f {
   return bitcast<vec4f>(select(signed, vec4u(0x7fc00000u), size > vec4u(0x7f800000u)));
 }
 
-// The bits of float16's smallest normal number as a float, and of the first one past its largest.
+// The float32 bits of float16's smallest normal number, and of the first number beyond its largest.
 const HALF_NORMAL = 0x38800000u;
 const HALF_END = 0x47800000u;
 
-// A number near 0, given by the bits of a float, in multiples of float16's smallest number: that is
-// the last place of 0.5.
+// Converts a number near 0, given by its float32 bits, to multiples of float16's smallest number,
+// which is one unit in the last place of 0.5.
 fn half_multiples(size: vec4u) -> vec4u {
   return bitcast<vec4u>(bitcast<vec4f>(size) + vec4f(0.5)) - vec4u(0x3f000000u);
 }

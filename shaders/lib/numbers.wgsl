@@ -1,4 +1,4 @@
-// The numbers of a matrix: f32 (REAL) or complex as vec2f (COMPLEX). Exactly one of the two is 1.
+// The numbers of a matrix: f32 (REAL = 1) or complex as vec2f (COMPLEX = 1).
 override REAL: u32 = 1u;
 override COMPLEX: u32 = 0u;
 
@@ -70,7 +70,7 @@ fn times(a: Number, b: Number) -> Number {
   return vec2f(a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x);
 }
 
-// By Smith's method, which squares nothing: https://doi.org/10.1145/368637.368661
+// By Smith's method, which computes no squares: https://doi.org/10.1145/368637.368661
 fn quotient(a: Number, b: Number) -> Number {
   if (abs(b.x) >= abs(b.y)) {
     let share = b.y / b.x;

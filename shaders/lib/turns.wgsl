@@ -6,8 +6,8 @@ fn times(a: vec2f, b: vec2f) -> vec2f {
 
 // exp(sign 2πi k / m) for k < m <= 2^28, within about 1e-7; the built-in sin and cos guarantee only
 // 2^-11. The angle is divided into the nearest quarter of a turn (or, by a rounding error, the
-// next) and an exact remainder of at most an eighth of a turn either way. t is in units of that,
-// where the polynomials in t² are accurate to 2^-28.
+// next) and an exact remainder of at most an eighth of a turn either way. t is the remainder in
+// eighths of a turn, and the polynomials in t² are accurate to 2^-28.
 fn turn(k: u32, m: u32, sign: f32) -> vec2f {
   let share = 1.0 / f32(m);
   let quarter = u32(4.0 * (f32(k) * share) + 0.5);

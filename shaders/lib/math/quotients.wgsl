@@ -26,8 +26,8 @@ fn are_moderate(v: vec4f) -> bool {
   return max(max(above.x, above.y), max(above.z, above.w)) <= MODERATE_SPAN;
 }
 
-const MODERATE = 0x4d000000u; // the bits of 2^-50 without the sign's
-const MODERATE_SPAN = 0x64000000u; // distance from these to the bits of 2^50
+const MODERATE = 0x4d000000u; // the bits of 2^-50 without the sign bit
+const MODERATE_SPAN = 0x64000000u; // distance from MODERATE to the bits of 2^50
 
 // p / q by the quotient of their mantissas.
 fn quotient_of_any(digits: vec4f, p: vec4f, q: vec4f) -> vec4f {

@@ -20,7 +20,7 @@ fn wide_unsigned_float(v: Long) -> vec4f {
   let half = vec4u(0x80u);
   let is_odd = (digits & vec4u(1u)) != vec4u();
   let up = (rest > half) | ((rest == half) & ((top.low != vec4u()) | is_odd));
-  // Where the digits are all ones, rounding up carries into the exponent.
+  // If the digits are all ones, rounding up carries into the exponent.
   let bits = ((vec4u(189u) - zeros) << vec4u(23u)) + digits + vec4u(up);
   return bitcast<vec4f>(select(vec4u(), bits, wide_true(v)));
 }
