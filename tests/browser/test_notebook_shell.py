@@ -283,7 +283,7 @@ def test_requests_reach_a_server(notebook: NotebookPage) -> None:
 def test_an_unavailable_download_is_one_clear_error(notebook: NotebookPage) -> None:
     unserved = notebook.run("import lxml")
     expect(unserved.locator(".output")).to_have_count(1)
-    expect(unserved).to_contain_text("the site could not give the package lxml")
+    expect(unserved).to_contain_text("the site could not load the package lxml")
     unknown = notebook.run("import not_there")
     expect(unknown.locator(".output")).to_have_count(1)
     expect(unknown).to_contain_text("No module named 'not_there'")

@@ -77,7 +77,7 @@ def _port(text: str) -> int:
     except ValueError:
         port = -1
     if not 0 <= port <= 65535:
-        raise argparse.ArgumentTypeError(f"{text!r} is no port: expected 0 to 65535")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a port: expected 0 to 65535")
     return port
 
 

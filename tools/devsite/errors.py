@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 
 class SiteError(Exception):
-    """A failure whose message says what happened and what to do."""
+    """A failure. The message says what happened and what to do."""
 
 
 class CacheUnusable(SiteError):

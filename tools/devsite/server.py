@@ -194,5 +194,5 @@ def _listen_problem(host: str, port: int, error: Exception) -> str:
     if code == errno.EACCES:
         return f"Port {port} is reserved for the system. Choose one above 1023 with --port."
     if isinstance(error, socket.gaierror) or code == errno.EADDRNOTAVAIL:
-        return f"{host!r} is no address of this machine. Use --host 127.0.0.1, or leave it out."
+        return f"{host!r} is not an address of this machine. Use --host 127.0.0.1, or leave it out."
     return f"Cannot listen on {host} port {port}: {error}"

@@ -60,7 +60,7 @@ def _build(layout: Layout, builders: list[Path]) -> Path:
         )
         built = sorted(folder.glob("*.whl"))
         if not finished.succeeded or len(built) != 1:
-            reason = f"no end after {_TIMEOUT:.0f} s" if finished.timed_out else ""
+            reason = f"timed out after {_TIMEOUT:.0f} s" if finished.timed_out else ""
             raise WheelBuildFailed(
                 "The browsergpu wheel could not be built. hatchling said:\n"
                 f"{reason or finished.last_lines(8)}"

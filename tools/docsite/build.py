@@ -19,5 +19,5 @@ def build(python: Path, repository: Path, out: Path) -> None:
     environment = {"NO_MKDOCS_2_WARNING": "1"}
     finished = run_program(command, folder=repository, timeout=_TIMEOUT, environment=environment)
     if not finished.succeeded:
-        reason = f"no end after {_TIMEOUT:.0f} s" if finished.timed_out else ""
+        reason = f"timed out after {_TIMEOUT:.0f} s" if finished.timed_out else ""
         raise CannotBuild(f"mkdocs build failed:\n{reason or finished.last_lines(20)}")

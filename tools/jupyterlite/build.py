@@ -34,7 +34,7 @@ class CannotBuild(Exception):
 def check_folders(contents: Path, out: Path | None) -> None:
     """Raise CannotBuild unless ``contents`` is a folder and ``out`` is empty or missing."""
     if not contents.is_dir():
-        raise CannotBuild(f"{contents} is no folder: --contents takes one of notebooks and files")
+        raise CannotBuild(f"{contents} is not a folder: --contents takes a folder of notebooks")
     if out is not None and out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise CannotBuild(f"{out} is not empty: --out takes a new folder, or an empty one")
 
@@ -106,7 +106,7 @@ def _build(python: Path, folder: Path, contents: Path) -> None:
     environment = {"JUPYTER_CONFIG_DIR": str(folder / "config"), "JUPYTER_NO_CONFIG": "1"}
     finished = run_program(command, folder=folder, timeout=_TIMEOUT, environment=environment)
     if not finished.succeeded:
-        reason = f"no end after {_TIMEOUT:.0f} s" if finished.timed_out else ""
+        reason = f"timed out after {_TIMEOUT:.0f} s" if finished.timed_out else ""
         raise CannotBuild(f"jupyter lite build failed:\n{reason or finished.last_lines(12)}")
 
 

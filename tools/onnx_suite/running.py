@@ -1,4 +1,4 @@
-"""Running of cases, and comparison of their results."""
+"""Runs cases and compares their results."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 import browsergpu as bg
 from onnx_suite.cases import Case
 
-#: Types that cases of the goal have: floats, integers and bool of NumPy.
+#: Types of the cases that should pass: floats, integers and bool of NumPy.
 PLAIN = frozenset((
     "float", "float16", "double", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32",
     "uint64", "bool",

@@ -1,1 +1,1 @@
-"""Writes the page as static files, which work on any host and offline."""
+"""Writes the page as static files that work on any host and offline."""

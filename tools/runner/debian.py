@@ -26,6 +26,6 @@ def install(package: str, say: Callable[[str], None]) -> bool:
             command, folder=Path.cwd(), timeout=_TIMEOUT, environment=environment
         )
     if not finished.succeeded:
-        reason = f"no end after {_TIMEOUT:.0f} s" if finished.timed_out else finished.last_lines()
-        say(f"apt-get install {package} failed:\n{reason}")
+        reason = f"timed out after {_TIMEOUT:.0f} s" if finished.timed_out else ""
+        say(f"apt-get install {package} failed:\n{reason or finished.last_lines()}")
     return finished.succeeded

@@ -50,7 +50,7 @@ def _can_make_environments() -> bool:
 def _run(command: list[str], problem: str) -> None:
     finished = run_program(command, folder=Path.cwd(), timeout=_TIMEOUT)
     if finished.timed_out:
-        raise CannotPrepare(f"{problem}: no end after {_TIMEOUT:.0f} s")
+        raise CannotPrepare(f"{problem}: timed out after {_TIMEOUT:.0f} s")
     if not finished.succeeded:
         raise CannotPrepare(f"{problem}:\n{finished.last_lines(8)}")
 

@@ -51,7 +51,7 @@ def ensure_javascript(folder: Path, pins: Path, python: Path, say: Callable[[str
         command = [str(python), "-c", _NPM, "ci", "--ignore-scripts", "--no-audit", "--no-fund"]
         finished = run_program(command, folder=fresh, timeout=_TIMEOUT)
         if not finished.succeeded:
-            reason = f"no end after {_TIMEOUT:.0f} s" if finished.timed_out else ""
+            reason = f"timed out after {_TIMEOUT:.0f} s" if finished.timed_out else ""
             raise CannotPrepare(
                 f"npm could not fetch the packages of {pins}:\n{reason or finished.last_lines(8)}"
             )

@@ -32,7 +32,7 @@ def ensure_wheels(
         command += ["--requirement", str(requirements)]
         finished = run_program(command, folder=Path(name), timeout=_TIMEOUT)
         if not finished.succeeded:
-            reason = f"no end after {_TIMEOUT:.0f} s" if finished.timed_out else ""
+            reason = f"timed out after {_TIMEOUT:.0f} s" if finished.timed_out else ""
             raise CannotPrepare(
                 f"pip could not fetch the wheels of {requirements.name}:\n"
                 f"{reason or finished.last_lines(8)}"

@@ -5,8 +5,8 @@
 
 It fetches nothing: the paths are checkouts of karpathy/nanoGPT, karpathy/minGPT, pytorch/examples
 and karpathy/micrograd. Each program runs in a copy of its folder, on small data, for a limited
-time. ``--pytorch`` runs it also with a Python that has PyTorch. The table has the first and the
-last loss that each printed.
+time. ``--pytorch`` also runs it with a Python that has PyTorch. The table has the first and the
+last loss that each program printed.
 """
 
 from __future__ import annotations

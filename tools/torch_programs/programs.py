@@ -29,7 +29,7 @@ class Program:
     prepare
         Makes data in the program's folder.
     seconds
-        The time after which it has trained enough.
+        The time after which it is stopped.
     """
 
     name: str

@@ -70,7 +70,7 @@ def test_the_lock_is_true_of_the_folder(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("option", "name", "said"),
-    [("--contents", "missing", "missing is no folder"), ("--out", "full", "full is not empty")],
+    [("--contents", "missing", "missing is not a folder"), ("--out", "full", "full is not empty")],
 )
 def test_invalid_options_are_refused_before_the_build(
     tmp_path: Path, option: str, name: str, said: str

@@ -167,4 +167,4 @@ def test_wrong_arguments(checkout: Layout, arguments: list[str], message: str) -
 def test_foreign_host(full: Layout) -> None:
     status, message = fails(full, "--host", "192.0.2.1", "--port", "0", "--no-browser")
     assert status == 1
-    assert "no address of this machine" in message
+    assert "not an address of this machine" in message

@@ -1,7 +1,7 @@
 /**
  * The service worker of a published page. It adds the headers of cross-origin isolation, which many
- * hosts cannot send, and keeps every file of the page. published-files.js lists the files. A new version waits until
- * no tab shows the page, so that a page never mixes files of two versions.
+ * hosts cannot send, and caches every file of the page. published-files.js lists the files. A new
+ * version waits until no tab shows the page, so that a page never mixes files of two versions.
  */
 importScripts("published-files.js");
 
@@ -10,7 +10,7 @@ const worker = /** @type {any} */ (self);
 const FILES = worker.PUBLISHED;
 const SCOPE = worker.registration.scope;
 const CACHE = `browsergpu-published ${SCOPE}`;
-const DOCUMENTATION = "docs/"; // kept when it is read
+const DOCUMENTATION = "docs/"; // cached when it is read
 
 const HEADERS = {
   "Cross-Origin-Opener-Policy": "same-origin",
@@ -41,12 +41,12 @@ async function fileOf(path, event) {
   const kept = await cache.match(keyOf(path));
   if (kept) return kept;
   const response = isolated(await fetch(SCOPE + path, { cache: "no-cache" }));
-  // A full disk must not keep the page from its file.
+  // The page gets its file even if the disk is full.
   if (response.ok) event.waitUntil(cache.put(keyOf(path), response.clone()).catch(() => {}));
   return response;
 }
 
-/** Keep the files that were not used yet. */
+/** Cache the files that were not used yet. */
 async function fill(event) {
   const cache = await caches.open(CACHE);
   for (const path of Object.keys(FILES)) {

@@ -1,10 +1,10 @@
 /**
- * Starts a published page. Its service worker sends the headers that isolate the page, and keeps
+ * Starts a published page. Its service worker sends the headers that isolate the page, and caches
  * its files for use without a network. On the first visit, the page reloads once to get the headers.
  */
 
 const TRIED = "browsergpu-isolation";
-/** The files that were not used are fetched when the user has begun. */
+/** Delay before the unused files are fetched, so that the user can begin first. */
 const FILL_MS = 5000;
 
 const workers = navigator.serviceWorker; // undefined at an insecure address

@@ -10,7 +10,7 @@ export function sharedSheet(url) {
   const { href } = new URL(url, location.href);
   const sheet = new CSSStyleSheet({ baseURL: href });
   const filled = fetch(href).then((response) => response.text()).then((text) => sheet.replace(text));
-  filled.catch(() => {}); // without it, everything is readable, if less pretty
+  filled.catch(() => {}); // without it, the content is readable but unstyled
   return sheet;
 }
 

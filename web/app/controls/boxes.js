@@ -2,7 +2,7 @@
 import { element } from "../base/dom.js";
 
 /**
- * `fill` takes the views of what is in the box, `show` a state.
+ * `fill` takes the views of the box's children, and `show` takes a state.
  * @typedef {{
  *   element: HTMLElement, fill: (views: HTMLElement[]) => void, show: (state: any) => void,
  * }} Box

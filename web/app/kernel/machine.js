@@ -2,8 +2,8 @@
 
 /**
  * `ready` resolves when the kernel can run code. `run(code)` resolves to the repr of the last
- * expression. A string stands for itself, and without a value the result is empty. It rejects with
- * the traceback.
+ * expression, to a string itself, or to an empty string if there is no value. It rejects with the
+ * traceback.
  */
 export function machineApi(kernel, { onMessage = () => {} } = {}) {
   let runs = 0;

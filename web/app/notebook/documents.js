@@ -141,7 +141,7 @@ export class Documents {
   }
 
   /**
-   * Show a notebook as ipynb.js returns it, or a sheet. One that cannot be shown changes nothing.
+   * Show a notebook as ipynb.js returns it, or a sheet. If it cannot be shown, nothing changes.
    * @param {About & {title: string}} record
    */
   #show({ id, title, saved, untouched, disk, trusted, origin }, model) {
@@ -220,7 +220,7 @@ export class Documents {
     return this.#recordOf(UNTITLED);
   }
 
-  /** Give the notebook a name of its own, if the user left it without one or used another's. */
+  /** Make the notebook's name unique, if the user cleared it or chose that of another notebook. */
   #settleTitle() {
     const wanted = this.#title.value;
     const title = this.#titles.free(wanted, this.#record.id);

@@ -36,7 +36,7 @@ function oneStop(toolbar) {
   };
   const first = () => stopAt(toolbar.querySelector("button:not(:disabled)"));
   toolbar.addEventListener("focusin", ({ target }) => stopAt(target));
-  // A disabled button cannot be the stop, and a new one is none yet.
+  // A disabled button cannot be the stop, and a new button has no `tabIndex` yet.
   new MutationObserver(() => {
     if (!toolbar.contains(document.activeElement)) first();
   }).observe(toolbar, { attributes: true, attributeFilter: ["disabled"], childList: true, subtree: true });

@@ -43,8 +43,8 @@ async function fetchGist(id) {
 }
 
 /**
- * Fetch the notebook at an address, which may be a page of GitHub that shows one. Resolves to its
- * name and text.
+ * Fetch the notebook at an address, which may be a GitHub page of a notebook. Resolves to its name
+ * and text.
  * @param {URL} address
  */
 export async function fetchNotebook(address) {

@@ -1,4 +1,4 @@
-/** Text from a stream of bytes that may be longer than a page can hold. */
+/** Reads text from a stream of bytes, up to a maximum length. */
 
 const MOST_BYTES = 64 * 1024 * 1024;
 

@@ -20,7 +20,7 @@ function codeBox(source) {
   return box;
 }
 
-/** Replace what only a living page can show. */
+/** Replace content that needs the notebook page. */
 async function settle(box) {
   for (const place of box.querySelectorAll(".active-output")) place.replaceChildren(frameOf(place));
   for (const button of box.querySelectorAll(".inert-note button")) button.remove();

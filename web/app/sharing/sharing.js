@@ -1,4 +1,4 @@
-/** Ways to hand the open notebook to others: a link, or a page with its outputs. */
+/** Shares the open notebook as a link, or as a page with its outputs. */
 import { download } from "../base/downloads.js";
 import { showMessage } from "../base/messages.js";
 import { exportPage } from "./html-export.js";

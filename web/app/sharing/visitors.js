@@ -8,8 +8,8 @@ import { requestOf } from "./links.js";
 const LINK = "link";
 
 /**
- * Return the requested notebook, or null if the address asks for none or it cannot be had. The
- * address is then the page's own, so that a reload shows the copy with its changes.
+ * Return the requested notebook, or null if there is none or it cannot be loaded. Afterwards, the
+ * address no longer names the notebook, so that a reload shows the copy with its changes.
  * @returns {Promise<{title: string, text: string, origin: string} | null>}
  */
 export async function requestedNotebook() {
@@ -29,7 +29,7 @@ export async function requestedNotebook() {
   }
 }
 
-/** Say in `box` where the open notebook is from. Nothing is shown for one of this browser. */
+/** Show the origin of a copied notebook in `box`, and hide `box` for other notebooks. */
 export function showOrigin(box, origin) {
   box.hidden = !origin;
   if (!origin) return;

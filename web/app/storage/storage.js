@@ -35,11 +35,11 @@ async function open(onEnd) {
 }
 
 /**
- * One kept notebook. `notebook` is its .ipynb text; `saved` is when it changed last, `used` when it
- * was shown last. `untouched`: it came with the page, or is empty, and nobody has changed it.
- * `deleted` is when it was deleted, where it was. `disk` is the file that it was opened from.
- * `trusted`: the reader lets its outputs act. `origin` is the address that it was copied from, or
- * "link" if a link held it.
+ * A stored notebook. `notebook` is its .ipynb text. `saved` is the time of its last change, `used`
+ * of its last display, and `deleted` of its deletion, if any. `untouched` means that it is empty or
+ * the page's own, and unchanged. `disk` is the file that it was opened from. `trusted` means that
+ * its outputs may run scripts. `origin` is the address that it was copied from, or "link" if it was
+ * in a link.
  * @typedef {{
  *   id: string, title: string, notebook: string, saved: number, used?: number,
  *   untouched?: boolean, deleted?: number, disk?: import("./disk-file.js").DiskFile,

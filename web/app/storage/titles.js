@@ -22,7 +22,7 @@ export class Titles {
     this.#titles.set(id, title);
   }
 
-  /** Read the names of the stored notebooks. Those that nobody changed take no name. */
+  /** Read the names of the stored notebooks. Unchanged notebooks do not reserve their names. */
   async read() {
     for (const { id, title, untouched, deleted } of await this.#storage.list()) {
       if (untouched || deleted) this.#titles.delete(id);

@@ -50,7 +50,7 @@ class _Titled(Box):
             return index
         raise ValueError(
             f"{type(self).__name__} has {len(self.children)} children, so "
-            f"selected_index={index} is none"
+            f"selected_index={index} is out of range"
         )
 
     selected_index = State(None, _check_index)

@@ -27,7 +27,8 @@ class _Choice(Widget):
         if index is None or 0 <= index < len(self._options):
             return index
         raise ValueError(
-            f"{type(self).__name__} has {len(self._options)} options, so index={index} is none"
+            f"{type(self).__name__} has {len(self._options)} options, "
+            f"so index={index} is out of range"
         )
 
     index = State(None, _check_index)

@@ -57,8 +57,8 @@ class SitePackages(MetaPathFinder):
             raise ModuleNotFoundError(message, name=name)
         if package is None:
             raise ModuleNotFoundError(
-                f"No module named {name!r}. The site does not have it; if it is on PyPI as a "
-                "wheel of pure Python, %pip install brings it.",
+                f"No module named {name!r}. The site does not have it. If PyPI has a pure-Python "
+                "wheel of it, %pip install installs it.",
                 name=name,
             )
         if package not in self._reasons:
@@ -70,7 +70,8 @@ class SitePackages(MetaPathFinder):
         if found is None:
             reason = self._reasons[package] or "it came without the module"
             raise ModuleNotFoundError(
-                f"{name!r} cannot be had: the site could not give the package {package} ({reason})",
+                f"No module named {name!r}: the site could not load the package {package} "
+                f"({reason})",
                 name=name,
             )
         return found

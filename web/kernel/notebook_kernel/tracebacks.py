@@ -72,7 +72,7 @@ def _message(error: BaseException) -> str:
     try:
         return str(error)
     except Exception:
-        return "<this exception's message could not be made>"
+        return "<the message of this exception could not be created>"
 
 
 def _linked(told: traceback.TracebackException) -> Iterator[traceback.TracebackException]:

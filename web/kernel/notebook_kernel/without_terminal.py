@@ -1,6 +1,6 @@
-"""Imports IPython without the part that reads from terminals: half of its modules, and of the time.
+"""Imports IPython without its terminal part, which is half of its modules and of the import time.
 
-Import this before anything of IPython.
+Import this before any module of IPython.
 """
 
 import sys
@@ -12,7 +12,7 @@ EMBED = f"{TERMINAL}.embed"
 
 
 def _embed(*_args: Any, **_options: Any) -> NoReturn:
-    """What `IPython.embed` is here."""
+    """Replacement for `IPython.embed`."""
     raise RuntimeError("IPython.embed() needs a terminal; this notebook has none: use %debug")
 
 
@@ -24,7 +24,7 @@ def _import() -> None:
     try:
         import IPython  # noqa: F401
     finally:
-        # Who asks for the real ones shall find them.
+        # Later imports find the real modules.
         del sys.modules[TERMINAL], sys.modules[EMBED]
 
 
