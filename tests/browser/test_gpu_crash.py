@@ -8,7 +8,8 @@ from contextlib import contextmanager
 import pytest
 from harness.bare import KERNELS, BarePage
 from harness.lab import Lab
-from playwright.sync_api import Browser
+from harness.notebook import NotebookPage
+from playwright.sync_api import Browser, expect
 
 # Without these flags, Chromium gives no adapter after two crashes of the GPU process.
 FORGIVING = ("--disable-domain-blocking-for-3d-apis", "--disable-gpu-process-crash-limit")
@@ -205,3 +206,24 @@ def test_where_the_browser_gives_no_adapter_any_more_errors_say_to_reload(lab: L
                 backend.close()
             backend.is_initialized
         """) is False  # fmt: skip
+
+
+def test_the_notebook_tells_that_the_gpu_was_lost_and_restarts(
+    forgiving: Browser, lab: Lab
+) -> None:
+    context = forgiving.new_context()
+    notebook = NotebookPage(context.new_page(), lab.site_url)
+    notebook.open()
+    notebook.new()
+    notebook.run("import browsergpu as bg\nx = bg.ones(8)\nbg.eval(x)")
+    crash_the_gpu(forgiving)
+    message = notebook.messages.filter(has_text="The GPU was lost")
+    expect(message).to_be_visible()
+    message.get_by_role("button", name="Restart the kernel").click()
+    notebook.wait_state("loading")
+    notebook.wait_idle()
+    notebook.fill(1, "import browsergpu as bg\nfloat(bg.sum(bg.ones(8)))")
+    notebook.page.keyboard.press("Shift+Enter")
+    notebook.wait_finished()
+    expect(notebook.output(1)).to_have_text("8.0")
+    context.close()

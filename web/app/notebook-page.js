@@ -1,5 +1,9 @@
 /** Assembles the notebook page: kernel, cells, files, status, keys. */
 import { acceptDrops, KernelFiles } from "./notebook/files.js";
+import { showGpuMemory, watchLoss } from "./kernel/gpu-panel.js";
+import { showVariables } from "./kernel/variables.js";
+import { showOutline } from "./notebook/outline.js";
+import { sideTabs } from "./notebook/side-tabs.js";
 import { showBoot } from "./kernel/boot-view.js";
 import { CellCommands } from "./notebook/cell-commands.js";
 import { completionSource } from "./editor/completion.js";
@@ -15,10 +19,12 @@ import { Notebook } from "./notebook/notebook.js";
 import { pictureIn } from "./base/picture.js";
 import { Restarting } from "./kernel/restarting.js";
 import { explainEnd } from "./kernel/server.js";
+import { runAndTell } from "./notebook/run-all.js";
 import { Selection } from "./notebook/selection.js";
 import { copyLink, downloadPage } from "./sharing/sharing.js";
 import { Shelf } from "./storage/shelf.js";
 import { commandKeys } from "./notebook/shortcuts.js";
+import { showTabTitle } from "./notebook/tab-title.js";
 import { showStatus } from "./kernel/status.js";
 import { NotebookStorage } from "./storage/storage.js";
 import { TabRecord } from "./storage/tab-record.js";
@@ -51,6 +57,7 @@ export function openNotebookPage(app) {
   const notebook = new Notebook({
     root: found.cells, kernel, complete: completionSource(kernel),
   });
+  showTabTitle({ kernel, notebook, name: found.title });
   const storage = new NotebookStorage();
   const tab = new TabRecord();
   const documents = new Documents({
@@ -82,7 +89,7 @@ export function openNotebookPage(app) {
   const cells = new CellCommands(notebook, selection);
   const actions = {
     run: () => cells.runAndMove(),
-    "run-all": () => notebook.runAll(),
+    "run-all": () => void runAndTell(notebook, notebook.cells),
     "run-above": () => cells.runAbove(),
     "run-below": () => cells.runBelow(),
     interrupt: () => kernel.interrupt(),
@@ -142,6 +149,10 @@ export function openNotebookPage(app) {
     if (kernel.busyOrQueued) event.preventDefault();
   });
 
+  fillPanels(kernel, notebook, found);
+  watchLoss(kernel, () => showMessage("The GPU was lost, with all arrays on it.", {
+    kind: "error", action: { label: "Restart the kernel", run: restart },
+  }));
   reactToKernel(kernel, page.querySelector('[data-action="interrupt"]'), restart);
   void documents.restore().then(() => shelf.tidy()).catch(() => {});
   kernel.start();
@@ -152,6 +163,31 @@ function onPick(input, take) {
   input.addEventListener("change", () => {
     if (input.files.length > 0) take([...input.files]);
     input.value = "";
+  });
+}
+
+const OUTLINE_MS = 300;
+
+/** Keep the panel that is shown beside the cells up to date. */
+function fillPanels(kernel, notebook, found) {
+  /** @type {Record<string, () => void>} */
+  const fill = {
+    outline: () => showOutline(found.outline, notebook),
+    variables: () => void showVariables(found.variables, kernel),
+    gpu: () => void kernel.status(),
+  };
+  const shown = sideTabs(found["side-tabs"], (name) => fill[name]?.());
+  showGpuMemory(kernel, { chart: found["gpu-chart"], text: found["gpu-text"] });
+  /** @type {number | undefined} */
+  let timer;
+  const later = () => {
+    clearTimeout(timer);
+    if (shown() === "outline") timer = setTimeout(fill.outline, OUTLINE_MS);
+  };
+  notebook.addEventListener("change", later);
+  notebook.addEventListener("shown", later);
+  kernel.addEventListener("state", ({ detail: { state } }) => {
+    if (state === "idle" && shown() === "variables") fill.variables();
   });
 }
 

@@ -175,6 +175,7 @@ const handlers = {
   },
   complete: look,
   describe: look,
+  variables: ({ id }) => post({ type: "answer", id, value: JSON.parse(call("variables")) }),
   status: ({ id }) => post({ type: "answer", id, value: JSON.parse(call("status")) }),
 };
 

@@ -198,6 +198,10 @@ export class Cell {
     this.#showCount();
   }
 
+  get hasFailed() {
+    return this.#state === "failed";
+  }
+
   get isWaiting() {
     return this.#state === "queued" || this.#state === "running";
   }
@@ -227,6 +231,7 @@ export class Cell {
   /** End the run with the kernel's "done" message `ending`. */
   finish(ending) {
     this.#stopAsking();
+    this.#area.settle();
     if (!ending.ok) this.#area.error(ending);
     this.#showTiming(ending.seconds);
     this.setState(ending.ok ? "idle" : "failed");

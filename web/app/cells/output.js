@@ -4,6 +4,7 @@ import { rememberDisplay, updateDisplays } from "./display-ids.js";
 import { followEnd, followEndFrom } from "../base/follow-end.js";
 import { htmlOutput } from "../content/html-output.js";
 import { latexBox, markdownBox } from "../content/markdown.js";
+import { shorten } from "./long-text.js";
 import { Picture, setShownWidth } from "../base/picture.js";
 import { isForTerminals, terminalNodes } from "./stream-text.js";
 import { Trust } from "../content/trust.js";
@@ -142,6 +143,17 @@ export class OutputArea {
     this.clear();
     this.#own = own;
     for (const output of outputs) this.#add(output);
+    this.settle();
+  }
+
+  /** Shorten long text after the run. */
+  settle() {
+    this.#outputs.forEach((output, index) => {
+      if (output.output_type !== "stream") return;
+      const pre = this.#root.children[index]?.querySelector("pre");
+      if (pre) shorten(pre, output.text);
+    });
+    this.#stream = null; // text of a background task begins a new output
   }
 
   stream(name, text) {

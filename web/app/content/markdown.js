@@ -43,6 +43,15 @@ export function markdownBox(source, attachments = {}) {
   return withMath(foreignBox("prose", safeFragment(html)));
 }
 
+/** Return the headings in Markdown, as text, with their levels. */
+export function headingsOf(source) {
+  return marked.lexer(source).filter(({ type }) => type === "heading").map((token) => {
+    const { depth, text } = /** @type {any} */ (token);
+    const html = /** @type {string} */ (marked.parseInline(text));
+    return { depth, text: safeFragment(html).textContent ?? "" };
+  });
+}
+
 /** Return a box with a LaTeX formula in its delimiters. */
 export function latexBox(source) {
   return markdownBox(/^\s*(\$|\\\(|\\\[|\\begin)/.test(source) ? source : `$$${source}$$`);

@@ -41,6 +41,7 @@ export function prepareKernel() {
  * - "gpu" ({working}): whether the GPU still works for a run
  * - "files": the contents of the home folder; see home-folder.js
  * - "download" ({name, bytes})
+ * - "memory": the GPU's memory; see graphics_memory.py
  * - "outline": the variables after a run; see outline.py
  */
 export class KernelClient extends EventTarget {
@@ -171,8 +172,15 @@ export class KernelClient extends EventTarget {
   }
 
   /** Return the GPU memory in use, null if the kernel is busy. */
-  status() {
-    return this.#ask({ type: "status" });
+  async status() {
+    const memory = await this.#ask({ type: "status" });
+    if (memory) this.#emit("memory", memory);
+    return memory;
+  }
+
+  /** Return the variables with their sizes (variables.py), null if the kernel is busy. */
+  variables() {
+    return this.#ask({ type: "variables" });
   }
 
   /**

@@ -1,6 +1,7 @@
 /** Commands for cells with Jupyter's keys: cut, copy, paste, merge, split, fold and so on. */
 import { newCellId } from "../cells/ipynb.js";
 import { announce } from "../base/messages.js";
+import { runAndTell } from "./run-all.js";
 import { openSearch, setLineNumbers } from "../editor/editor-habits.js";
 
 const HEADING = /^#{1,6}\s+/;
@@ -40,13 +41,13 @@ export class CellCommands {
   /** Run all cells above the selection. */
   runAbove() {
     const { cells } = this.#notebook;
-    this.#notebook.runAll(cells.slice(0, cells.indexOf(this.#selection.cells[0])));
+    void runAndTell(this.#notebook, cells.slice(0, cells.indexOf(this.#selection.cells[0])));
   }
 
   /** Run the selection and all cells below. */
   runBelow() {
     const { cells } = this.#notebook;
-    this.#notebook.runAll(cells.slice(cells.indexOf(this.#selection.cells[0])));
+    void runAndTell(this.#notebook, cells.slice(cells.indexOf(this.#selection.cells[0])));
   }
 
   copy() {

@@ -145,9 +145,15 @@ export class Documents {
    * @param {About & {title: string}} record
    */
   #show({ id, title, saved, untouched, disk, trusted, origin }, model) {
-    this.#notebook.show(model, { trusted });
+    const before = this.#title.value;
+    this.#title.value = title; // the page's title follows when the sheet is shown
+    try {
+      this.#notebook.show(model, { trusted });
+    } catch (error) {
+      this.#title.value = before;
+      throw error;
+    }
     this.#record = { id, saved, untouched, disk, origin, used: Date.now() };
-    this.#title.value = title;
     showOrigin(this.#origin, origin);
     this.#tab.id = id;
     this.#autosave.touch();

@@ -2,13 +2,17 @@
 import { Cell } from "../cells/cell.js";
 import { announce, showMessage } from "../base/messages.js";
 import { formatSeconds } from "../base/dom.js";
+import { runAndTell } from "./run-all.js";
 import { Sheet } from "./sheet.js";
 import { Trust } from "../content/trust.js";
 
 /** When a run of this group fails, the others are cancelled. */
 const CELLS = "cells";
 
-/** Emits "change" when saved content changes. */
+/**
+ * Events: "change" when saved content changes, "shown" for another sheet, "ran" ({ok}) after a run,
+ * "split" (the cell).
+ */
 export class Notebook extends EventTarget {
   #root;
   #kernel;
@@ -64,6 +68,7 @@ export class Notebook extends EventTarget {
     this.#sheet = sheet;
     this.#makeCurrent(sheet.cells[0]);
     this.#renumber();
+    this.dispatchEvent(new Event("shown"));
   }
 
   #sheetOf(notebook, trusted) {
@@ -312,6 +317,7 @@ export class Notebook extends EventTarget {
         },
       });
       cell.finish(ending);
+      this.dispatchEvent(new CustomEvent("ran", { detail: { ok: ending.ok } }));
       announce(ending.ok
         ? `Cell finished in ${formatSeconds(ending.seconds)}`
         : `Cell failed: ${ending.name}: ${ending.message}`);
@@ -341,8 +347,8 @@ export class Notebook extends EventTarget {
     this.insertAfter(cells.at(-1)).edit();
   }
 
-  /** Run cells, by default all from the top. Stops at the first failure. */
-  runAll(cells = this.#cells) {
+  /** Run cells. Stops at the first failure. */
+  runAll(cells) {
     for (const cell of cells) void this.run(cell);
   }
 
@@ -350,6 +356,6 @@ export class Notebook extends EventTarget {
   async runAllAnew() {
     // First, the cells report what the restart ended.
     await this.#sheet.settled();
-    this.runAll();
+    await runAndTell(this, this.cells);
   }
 }

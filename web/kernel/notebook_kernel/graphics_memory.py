@@ -6,10 +6,11 @@ from typing import Any
 
 
 def in_use() -> dict[str, Any]:
-    """Return the buffers of all open devices, their bytes, and the bytes kept for reuse."""
-    total = {"devices": 0, "bytes": 0, "pooled": 0, "buffers": 0}
+    """Return the buffers of all open devices, their bytes, the bytes kept for reuse, and losses."""
+    total = {"devices": 0, "bytes": 0, "pooled": 0, "buffers": 0, "lost": 0}
     for device in _devices():
         total["devices"] += 1
+        total["lost"] += device.is_lost
         total["bytes"] += device.memory.in_use
         total["pooled"] += device.memory.pooled
         total["buffers"] += device.memory.buffers

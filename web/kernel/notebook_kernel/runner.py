@@ -129,6 +129,12 @@ class Runner:
         """Return new information about the variables, as JSON."""
         return json.dumps(self._outline.news(self.namespace))
 
+    def variables(self) -> str:
+        """Return the user's variables with their sizes, as JSON."""
+        from . import variables
+
+        return json.dumps(variables.table(self.namespace, self._shell.user_ns_hidden))
+
     def active_run(self) -> int | None:
         """Return the run that the calling code belongs to, None before the first run."""
         shown = outputs.active()

@@ -1,0 +1,69 @@
+"""The panels beside the cells: outline, variables, GPU; and the profile of a cell."""
+
+from __future__ import annotations
+
+import re
+
+from harness.notebook import NotebookPage
+from playwright.sync_api import expect
+
+
+def open_panel(notebook: NotebookPage, name: str) -> None:
+    notebook.page.get_by_role("tab", name=name).click()
+
+
+def test_the_outline_follows_the_headings_and_leads_to_them(notebook: NotebookPage) -> None:
+    notebook.run("print('\\n' * 100)")
+    notebook.press("Text")
+    notebook.fill(2, "# First *one*\n\n```\n# no heading\n```\n\n## Second")
+    notebook.page.keyboard.press("Shift+Enter")
+    notebook.page.mouse.wheel(0, -5000)
+    open_panel(notebook, "Outline")
+    panel = notebook.page.get_by_role("tabpanel", name="Outline")
+    expect(panel.get_by_role("button")).to_have_text(["First one", "Second"])
+    panel.get_by_role("button", name="First one").click()
+    expect(notebook.cell(2)).to_be_focused()
+    expect(notebook.cell(2)).to_be_in_viewport()
+    notebook.press("New")
+    expect(panel).to_contain_text("Headings of text cells are listed here.")
+
+
+def test_variables_have_their_types_shapes_and_bytes(notebook: NotebookPage) -> None:
+    open_panel(notebook, "Variables")
+    notebook.run(
+        "import numpy as np\nimport browsergpu as bg\n"
+        "class Broken:\n    @property\n    def shape(self): raise RuntimeError\n"
+        "table_a = np.zeros((3, 4))\ntable_b = bg.ones((5, 2))\ntable_c = [1, 2]\n"
+        "table_d = Broken()\ndef table_e(): pass\n_table_f = 1"
+    )
+    rows = notebook.page.get_by_role("tabpanel", name="Variables").get_by_role("row")
+    mine = rows.filter(has_text=re.compile("table_"))
+    expect(mine).to_have_count(4)
+    expect(mine.nth(0).get_by_role("cell")).to_have_text(["ndarray", "3 × 4 float64", "96 B"])
+    expect(mine.nth(1).get_by_role("cell")).to_have_text(["Array", "5 × 2 float32", "40 B"])
+    expect(mine.nth(2).get_by_role("cell").nth(1)).to_have_text("2")
+    expect(mine.nth(3).get_by_role("cell").first).to_have_text("Broken")
+    notebook.run("del table_a, table_b, table_c, table_d")
+    expect(mine).to_have_count(0)
+
+
+def test_the_gpu_panel_shows_memory_and_a_cell_its_kernels(notebook: NotebookPage) -> None:
+    open_panel(notebook, "GPU")
+    notebook.run("import browsergpu as bg\nkept = bg.ones((512, 512))\nbg.eval(kept)")
+    panel = notebook.page.get_by_role("tabpanel", name="GPU")
+    expect(panel).to_contain_text(re.compile(r"1\.\d MB in \d+ buffers?, highest"))
+    expect(panel.locator("polyline")).to_have_attribute("points", re.compile(r"\d+,\d+"))
+    shown = notebook.run("%%gpu\ny = bg.sin(kept) + 1\nfloat(y[0, 0])")
+    expect(shown.get_by_role("columnheader", name="kernel")).to_be_visible()
+    expect(shown).to_contain_text("1.84")
+    expect(notebook.run("%%gpu\n1 / 0")).to_contain_text("ZeroDivisionError")
+    notebook.run("del kept, y")
+
+
+def test_tabs_are_reached_by_arrow_keys(notebook: NotebookPage) -> None:
+    open_panel(notebook, "Files")
+    notebook.page.keyboard.press("ArrowRight")
+    expect(notebook.page.get_by_role("tab", name="Outline")).to_be_focused()
+    expect(notebook.page.get_by_role("tabpanel", name="Outline")).to_be_visible()
+    notebook.page.keyboard.press("ArrowLeft")
+    expect(notebook.page.get_by_role("tabpanel", name="Files")).to_be_visible()
