@@ -15,6 +15,8 @@ import { KernelClient } from "./kernel/kernel-client.js";
 import { machineApi } from "./kernel/machine.js";
 import { menuOf } from "./base/menu.js";
 import { showMessage } from "./base/messages.js";
+import { Finder } from "./notebook/find.js";
+import { commandPalette, commandsOf } from "./notebook/palette.js";
 import { Notebook } from "./notebook/notebook.js";
 import { pictureIn } from "./base/picture.js";
 import { Restarting } from "./kernel/restarting.js";
@@ -87,6 +89,7 @@ export function openNotebookPage(app) {
   });
   const selection = new Selection(notebook, found.cells);
   const cells = new CellCommands(notebook, selection);
+  const finder = new Finder(notebook, found);
   const actions = {
     run: () => cells.runAndMove(),
     "run-all": () => void runAndTell(notebook, notebook.cells),
@@ -120,8 +123,13 @@ export function openNotebookPage(app) {
     ),
     docs: () => void window.open("docs/", "_blank", "noopener"),
     help: () => found["help-dialog"].showModal(),
+    find: () => finder.open(),
+    palette: () => openPalette(),
     "pick-files": () => found["file-picker"].click(),
   };
+  const openPalette = commandPalette({
+    dialog: found.palette, field: found["palette-field"], list: found["palette-list"],
+  }, commandsOf(actions, cells, notebook, finder));
   page.addEventListener("click", ({ target }) => {
     actions[target.closest("[data-action]")?.dataset.action]?.();
   });
@@ -137,12 +145,15 @@ export function openNotebookPage(app) {
   widgets.addEventListener("change", () => notebook.dispatchEvent(new Event("change")));
   toolbarKeys(page);
   keepInView(found.cells);
+  const pageKeys = { s: () => void documents.save(), F: actions.find, P: actions.palette };
+  // Before the editors, whose search has Ctrl+F with and without Shift.
   addEventListener("keydown", (event) => {
-    if ((event.ctrlKey || event.metaKey) && event.key === "s") {
-      event.preventDefault();
-      void documents.save();
-    }
-  });
+    const action = event.ctrlKey || event.metaKey ? pageKeys[event.key] : null;
+    if (!action || document.querySelector("dialog[open]")) return;
+    event.preventDefault();
+    event.stopPropagation();
+    action();
+  }, { capture: true });
   addEventListener("hashchange", () => void documents.openRequested());
   addEventListener("beforeunload", (event) => {
     // The notebook is stored; running cells and variables are not.

@@ -134,6 +134,11 @@ export class Cell {
     this.root.classList.toggle("rendered", !visible);
   }
 
+  /** Show a text cell's source. */
+  showSource() {
+    this.#showEditor(true);
+  }
+
   get isRendered() {
     return this.root.classList.contains("rendered");
   }

@@ -6,7 +6,7 @@ const LEVELS = [1, 2, 3, 4, 5, 6];
 /**
  * Listen on the notebook's `root`. `cells` are its CellCommands; the rest acts on kernel and page.
  */
-export function commandKeys(root, notebook, { cells, selection, interrupt, restart, help, save }) {
+export function commandKeys(root, notebook, { cells, selection, interrupt, restart, help, save, palette }) {
   let previous = { key: "", time: 0 };
 
   const twice = (key, event) => {
@@ -60,6 +60,7 @@ export function commandKeys(root, notebook, { cells, selection, interrupt, resta
         L: () => cells.lineNumbers({ all: true }),
         o: () => cells.fold(),
         f: () => cells.find(),
+        p: () => palette(),
         h: () => help(),
         s: () => save(),
         z: () => notebook.history.undo(),
