@@ -42,6 +42,11 @@ class Parameters(Shown):
         """Return the name of a positional argument."""
         return self.names[at] if at < len(self.names) else f"args[{at}]"
 
+    def position(self, one: int | str) -> int | str:
+        """Return a position counted from the end as one from the start, and any other as it is."""
+        is_from_end = type(one) is int and one < 0
+        return len(self.names) + one if is_from_end else one  # type: ignore[operator]
+
     def chosen(self, op: str, argument: str, given: Iterable[int | str]) -> frozenset[int | str]:
         """Return chosen parameters, each by its position and by its name.
 

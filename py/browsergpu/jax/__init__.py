@@ -1,102 +1,110 @@
-"""JAX's names: the transforms, ``random`` with keys, ``lax`` and ``tree``.
+"""JAX's names for browsergpu: ``import browsergpu.jax as jax``.
 
-Arrays are those of ``browsergpu``. Use ``browsergpu`` in place of ``jax.numpy``.
+Arrays are immutable, and live on the GPU of WebGPU. Each function is a few lines over the function
+of browsergpu with the same purpose. Names that are not available raise an error that says so.
 """
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Iterable
+from contextlib import nullcontext
+from importlib import import_module
 from typing import Any
 
-from browsergpu.arrays.array import Array
-from browsergpu.arrays.context import devices
-from browsergpu.autograd.batching.vmap import vmap
-from browsergpu.autograd.custom import checkpoint, custom_vjp
-from browsergpu.autograd.jacobians import hessian, jacfwd, jacrev
-from browsergpu.autograd.transforms import grad, jvp, linearize, value_and_grad, vjp
-from browsergpu.compiled.jit import jit as _compiled
 from browsergpu.core.errors import UnknownName
-from browsergpu.jax import lax, random, tree
+from browsergpu.jax import arrays as _arrays  # noqa: F401
+from browsergpu.jax import numpy as numpy
+from browsergpu.jax.arrays.array import JaxArray as Array
+from browsergpu.jax.custom import custom_jvp, custom_vjp
+from browsergpu.jax.devices import (
+    Device,
+    ShapeDtypeStruct,
+    block_until_ready,
+    clear_caches,
+    config,
+    copy_to_host_async,
+    debug,
+    default_backend,
+    device_count,
+    device_get,
+    device_put,
+    devices,
+    eval_shape,
+    local_device_count,
+    local_devices,
+    process_count,
+    process_index,
+)
+from browsergpu.jax.installing import install
+from browsergpu.jax.transforms import (
+    checkpoint,
+    disable_jit,
+    grad,
+    hessian,
+    jacfwd,
+    jacobian,
+    jacrev,
+    jit,
+    jvp,
+    linearize,
+    remat,
+    value_and_grad,
+    vjp,
+    vmap,
+)
+
+#: The version of JAX whose names these are.
+__version__ = "0.10.2+browsergpu"
 
 __all__ = [
-    "Array", "block_until_ready", "checkpoint", "custom_vjp", "devices", "grad", "hessian",
-    "jacfwd", "jacrev", "jit", "jvp", "lax", "linearize", "random", "tree", "tree_map",
-    "value_and_grad", "vjp", "vmap",
+    "Array", "Device", "ShapeDtypeStruct", "block_until_ready", "checkpoint", "clear_caches",
+    "config", "copy_to_host_async", "custom_jvp", "custom_vjp", "debug", "default_backend",
+    "device_count", "device_get", "device_put", "devices", "disable_jit", "eval_shape", "grad",
+    "hessian", "install", "jacfwd", "jacobian", "jacrev", "jit", "jvp", "linearize",
+    "local_device_count", "local_devices", "named_scope", "numpy", "process_count",
+    "process_index", "remat", "value_and_grad", "vjp", "vmap",
 ]  # fmt: skip
-
-tree_map = tree.map
+_MODULES = ("dtypes", "lax", "nn", "random", "scipy", "tree", "tree_util", "typing")
 
 #: Names of JAX that are missing, with advice.
 _ADVICE = {
-    "numpy": "Use browsergpu itself, with set_default_int('int32') for JAX's integers.",
-    "nn": "Use browsergpu.nn.",
-    "scipy": "Use browsergpu.special and browsergpu.linalg.",
-    "device_put": "Use browsergpu.asarray(x, device=device).",
     "pmap": "Use browsergpu.dask for several GPUs.",
-    "custom_jvp": "Use custom_vjp.",
-    "tree_util": "Use browsergpu.jax.tree.",
-    "debug": "Use print() outside of jit.",
-    "eval_shape": "Call the function: operations check shapes and compute nothing until a read.",
+    "shard_map": "Use browsergpu.dask for several GPUs.",
+    "make_mesh": "Use browsergpu.dask for several GPUs.",
+    "sharding": "Use browsergpu.dask for several GPUs.",
+    "NamedSharding": "Use browsergpu.dask for several GPUs.",
+    "make_jaxpr": "Use browsergpu.explain(x), or f.explain() of a function under jit.",
+    "tree_map": "Use jax.tree.map.",
+    "pure_callback": "Call the function itself, as jit reads values where they are needed.",
+    "enable_x64": "The GPU has no 64-bit floats.",
+    "profiler": "Use browsergpu.profile.",
+    "experimental": "It has no modules here.",
+    "export": "Use browsergpu's notebooks, or save the arrays with jnp.save.",
+    "stages": "Use f.explain() of a function under jit.",
+    "distributed": "There is one process.",
+    "linear_transpose": "Use jax.vjp.",
+    "ops": "Use browsergpu.jax.numpy and x.at[].",
+    "image": "Use browsergpu.image.",
 }
 
 
-def jit(
-    fun: Callable[..., Any], /, *,
-    static_argnums: int | Iterable[int] = (), static_argnames: str | Iterable[str] = (),
-    donate_argnums: int | Iterable[int] = (), donate_argnames: str | Iterable[str] = (),
-) -> Any:  # fmt: skip
-    """Compile a function as :func:`browsergpu.jit`, with JAX's arguments.
-
-    Parameters
-    ----------
-    fun : callable
-        The function.
-    static_argnums, static_argnames
-        The positions and names of arguments whose values the graph depends on.
-    donate_argnums, donate_argnames
-        The positions and names of arguments whose memory results may use.
-
-    Returns
-    -------
-    callable
-        The compiled function.
-
-    Raises
-    ------
-    InvalidArgument
-        If the function has no such argument.
-
-    Examples
-    --------
-    >>> power = bg.jax.jit(lambda x, n: x**n, static_argnums=1)
-    >>> power(bg.asarray([2.0, 3.0]), 2)
-    array([4., 9.], dtype=float32)
-    """
-    return _compiled(
-        fun,
-        static=(*_several(static_argnums), *_several(static_argnames)),
-        donate=(*_several(donate_argnums), *_several(donate_argnames)),
-    )
-
-
-def _several(given: Any) -> tuple[Any, ...]:
-    return (given,) if isinstance(given, int | str) else tuple(given)
-
-
-def block_until_ready(x: Any) -> Any:
-    """Wait until the arrays of a tree are computed, and return the tree."""
-    for leaf in tree.leaves(x):
-        if isinstance(leaf, Array):
-            leaf.reshape(-1)[:1].detach().numpy()
-    return x
+def named_scope(name: str) -> Any:
+    """Return a ``with`` block without effect. Profiles name the lines of the code."""
+    del name
+    return nullcontext()
 
 
 def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return import_module(f"browsergpu.jax.{name}")
     if name.startswith("_"):
         raise AttributeError(f"module 'browsergpu.jax' has no attribute {name!r}")
     advice = _ADVICE.get(name)
     if advice is None:
-        close = difflib.get_close_matches(name, __all__, 1)
+        close = difflib.get_close_matches(name, [*__all__, *_MODULES], 1)
         advice = f"Did you mean {close[0]}?" if close else "browsergpu may have a function for it."
     raise UnknownName(f"browsergpu.jax.{name}", f"it is not available. {advice}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*__all__, *_MODULES})

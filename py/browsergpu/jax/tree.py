@@ -6,6 +6,7 @@ children of a dict are in the order of its sorted keys, and None has no children
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -216,3 +217,205 @@ def register_pytree_node_class(cls: type) -> type:
     own: Any = cls
     register_pytree_node(cls, own.tree_flatten, own.tree_unflatten)
     return cls
+
+
+def leaves_with_path(tree: Any, is_leaf: IsLeaf = None) -> list[tuple[tuple[Any, ...], Any]]:
+    """Return the leaves of a tree with their paths, which are tuples of keys."""
+    found: list[tuple[tuple[Any, ...], Any]] = []
+
+    def visit(path: tuple[Any, ...], one: Any) -> None:
+        parted = None if is_leaf is not None and is_leaf(one) else _parted(one)
+        if parted is None:
+            found.append((path, one))
+            return
+        for key, child in zip(_path_keys(one, parted), parted[1], strict=True):
+            visit((*path, key), child)
+
+    visit((), tree)
+    return found
+
+
+def _path_keys(tree: Any, parted: tuple[Any, Sequence[Any]]) -> Sequence[Any]:
+    if isinstance(tree, dict):
+        return [DictKey(key) for key in parted[0]]
+    if hasattr(tree, "_fields"):
+        return [GetAttrKey(name) for name in tree._fields]
+    registered = trees.REGISTERED.get(type(tree))
+    if registered is not None:
+        if registered.keys is not None:
+            return list(registered.keys(tree))
+        return [FlattenedIndexKey(n) for n in range(len(parted[1]))]
+    return [SequenceKey(n) for n in range(len(parted[1]))]
+
+
+def flatten_with_path(tree: Any, is_leaf: IsLeaf = None) -> tuple[list[Any], PyTreeDef]:
+    """Return the leaves of a tree with their paths, and its structure."""
+    return leaves_with_path(tree, is_leaf), structure(tree, is_leaf)
+
+
+def map_with_path(
+    f: Callable[..., Any], tree: Any, *rest: Any, is_leaf: IsLeaf = None
+) -> Any:
+    """Call a function with the path and the leaves of trees, and return the tree of results."""
+    own, treedef = flatten_with_path(tree, is_leaf)
+    columns = [_up_to(treedef, other) for other in rest]
+    made = [f(path, leaf, *row) for (path, leaf), *row in zip(own, *columns, strict=True)]
+    return treedef.unflatten(made)
+
+
+def broadcast(prefix_tree: Any, full_tree: Any, is_leaf: IsLeaf = None) -> Any:
+    """Return a tree of the structure of ``full_tree`` with the leaves of a prefix of it."""
+    own, treedef = flatten(prefix_tree, is_leaf)
+    parts = _up_to(treedef, full_tree)
+    made = [map(lambda _, leaf=leaf: leaf, part) for leaf, part in zip(own, parts, strict=True)]
+    return treedef.unflatten(made)
+
+
+class _Key(Shown):
+    """A step of a path in a tree."""
+
+    _name, _text = "key", "[{!r}]"
+
+    def __init__(self, key: Any) -> None:
+        setattr(self, self._name, key)
+
+    def _value(self) -> Any:
+        return getattr(self, self._name)
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and self._value() == other._value()  # type: ignore[attr-defined]
+
+    def __hash__(self) -> int:
+        return hash((type(self), self._value()))
+
+    def __str__(self) -> str:
+        return self._text.format(self._value())
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self._name}={self._value()!r})"
+
+    def _facts(self) -> str:
+        return str(self)
+
+
+class DictKey(_Key):
+    """A key of a dict."""
+
+    key: Any
+
+
+class SequenceKey(_Key):
+    """An index of a list or tuple."""
+
+    _name = "idx"
+    idx: int
+
+
+class GetAttrKey(_Key):
+    """The name of an attribute."""
+
+    _name, _text = "name", ".{}"
+    name: str
+
+
+class FlattenedIndexKey(_Key):
+    """The position of a child of a registered class."""
+
+    _text = "[<flat index {}>]"
+    key: int
+
+
+def keystr(keys: Sequence[Any], *, simple: bool = False, separator: str = "") -> str:
+    """Return the text of a path, such as ``['a'][0].b``."""
+    if simple:
+        return separator.join([str(one._value()) if isinstance(one, _Key) else str(one)
+                               for one in keys])  # fmt: skip
+    return separator.join([str(one) for one in keys])
+
+
+def register_pytree_with_keys(
+    nodetype: type, flatten_with_keys: Callable[[Any], Any],
+    unflatten_func: Callable[[Any, Sequence[Any]], Any],
+    flatten_func: Callable[[Any], Any] | None = None,
+) -> None:  # fmt: skip
+    """Register a class of containers whose children have keys."""
+
+    def flat(x: Any) -> tuple[Sequence[Any], Any]:
+        if flatten_func is not None:
+            return flatten_func(x)  # type: ignore[no-any-return]
+        pairs, data = flatten_with_keys(x)
+        return [child for _, child in pairs], data
+
+    def keys(x: Any) -> Sequence[Any]:
+        return [key for key, _ in flatten_with_keys(x)[0]]
+
+    register_pytree_node(nodetype, flat, unflatten_func)
+    trees.REGISTERED[nodetype] = trees.Container(flat, unflatten_func, keys)
+
+
+def register_pytree_with_keys_class(cls: type) -> type:
+    """Register a class with ``tree_flatten_with_keys`` and ``tree_unflatten``. A decorator."""
+    own: Any = cls
+    register_pytree_with_keys(cls, own.tree_flatten_with_keys, own.tree_unflatten,
+                              getattr(cls, "tree_flatten", None))  # fmt: skip
+    return cls
+
+
+def register_static(cls: type) -> type:
+    """Register a class without children: its objects are part of the structure. A decorator."""
+    register_pytree_node(cls, lambda x: ((), x), lambda data, _: data)
+    return cls
+
+
+def register_dataclass(
+    nodetype: Any = None, data_fields: Sequence[str] | None = None,
+    meta_fields: Sequence[str] | None = None, drop_fields: Sequence[str] = (),
+) -> Any:  # fmt: skip
+    """Register a dataclass. Its fields are children, unless their metadata has ``static=True``.
+
+    Parameters
+    ----------
+    nodetype : type, optional
+        The class. Without it, the result is a decorator.
+    data_fields, meta_fields : sequence of str, optional
+        The fields that are children, and the others. By default, the metadata decides.
+    drop_fields : sequence of str
+        Fields that are left out.
+
+    Returns
+    -------
+    type
+        The class.
+    """
+    if nodetype is None:
+        return lambda cls: register_dataclass(cls, data_fields, meta_fields, drop_fields)
+    if data_fields is None or meta_fields is None:
+        if not dataclasses.is_dataclass(nodetype):
+            expected = "a dataclass, or given with data_fields and meta_fields"
+            raise InvalidArgument("register_dataclass", "nodetype", nodetype, expected)
+        own = [one for one in dataclasses.fields(nodetype) if one.name not in drop_fields]
+        data_fields = [one.name for one in own if not one.metadata.get("static", False)]
+        meta_fields = [one.name for one in own if one.metadata.get("static", False)]
+    data, fixed = tuple(data_fields), tuple(meta_fields)
+
+    def flat(x: Any) -> Any:
+        children = [(GetAttrKey(name), getattr(x, name)) for name in data]
+        return children, tuple([getattr(x, name) for name in fixed])
+
+    def made(values: Any, children: Sequence[Any]) -> Any:
+        named = {**dict(zip(data, children, strict=True)), **dict(zip(fixed, values, strict=True))}
+        return nodetype(**named)
+
+    register_pytree_with_keys(nodetype, flat, made)
+    return nodetype
+
+
+class Partial(functools.partial[Any]):
+    """A partial function whose arguments are the children of a tree."""
+
+
+register_pytree_with_keys(
+    Partial,
+    lambda x: ([(GetAttrKey("args"), x.args), (GetAttrKey("keywords"), x.keywords)], x.func),
+    lambda func, children: Partial(func, *children[0], **children[1]),
+)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from browsergpu.autograd.batching.calls import RULES, Call, NoRule, Rule, rank_of
+from browsergpu.autograd.batching.calls import RULES, Call, NoRule, Rule, part, rank_of
 from browsergpu.core import checks, shapes
 from browsergpu.core.errors import InvalidArgument
 from browsergpu.functions import manipulation, parts
@@ -133,7 +133,8 @@ def _take(call: Call) -> Any:
     if axis is None and x.ndim != 1:
         raise InvalidArgument("take", "axis", axis, "an axis")
     at = shapes.axis("take", "axis", 0 if axis is None else axis, x.ndim)
-    return call.full(parts.part(x, (*(slice(None),) * at, indices)))
+    key = (*(slice(None),) * at, indices)
+    return call.full(parts.part(x, key) if call.has(x) else part(x, key))
 
 
 def _take_along_axis(call: Call) -> Any:

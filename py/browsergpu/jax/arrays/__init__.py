@@ -1,0 +1,1 @@
+"""The array class of ``browsergpu.jax``, and its dtypes."""

@@ -1,0 +1,271 @@
+"""The names of ``jax.numpy`` that are functions of browsergpu's NumPy names, and constants."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+import numpy as np
+
+from browsergpu.core.errors import InvalidArgument
+from browsergpu.jax.arrays import dtypes
+from browsergpu.jax.arrays.array import JAX, JaxArray
+from browsergpu.jax.arrays.operands import array, operand, result_type_of
+from browsergpu.jax.numpy import (
+    creation,  # noqa: F401 - enters its functions
+    elementwise,  # noqa: F401
+    indexing,  # noqa: F401
+    manipulation,  # noqa: F401
+    products,  # noqa: F401
+    reductions,  # noqa: F401
+    wrappers,
+)
+from browsergpu.jax.numpy.wrappers import FUNCTIONS, public
+
+#: Names of which the function of browsergpu has JAX's meaning.
+_GENERAL = (
+    "allclose", "apply_over_axes", "argpartition", "array_equal", "array_equiv", "array_split",
+    "average", "bartlett", "blackman", "block", "choose", "corrcoef", "cov", "cross", "delete",
+    "diag", "diagflat", "digitize", "dsplit", "ediff1d", "fliplr", "flipud", "gradient", "hamming",
+    "hanning", "histogram", "histogram2d", "histogram_bin_edges", "histogramdd", "hsplit", "insert",
+    "interp", "isclose", "kaiser", "kron", "lexsort", "median", "nanargmax", "nanargmin", "nanmax",
+    "nanmean", "nanmedian", "nanmin", "nanpercentile", "nanquantile", "nanstd", "nanvar",
+    "packbits", "pad", "partition", "percentile", "poly", "polyadd", "polyder", "polydiv",
+    "polyfit", "polyint", "polymul", "polysub", "polyval", "quantile", "ravel_multi_index",
+    "resize", "rollaxis", "roots", "rot90", "sort_complex", "split", "trapezoid", "trim_zeros",
+    "unpackbits", "unravel_index", "unwrap", "vander", "vsplit", "append",
+    "unique_all", "unique_counts", "unique_inverse", "unique_values",
+)  # fmt: skip
+#: Functions whose results JAX returns as arrays, and which are bools here.
+_BOOLS = ("allclose", "array_equal", "array_equiv")
+_FLOATS_FIRST = frozenset((
+    "average", "corrcoef", "cov", "gradient", "interp", "median", "nanmean", "nanmedian",
+    "nanpercentile", "nanquantile", "nanstd", "nanvar", "percentile", "quantile", "roots",
+    "trapezoid", "unwrap", "polyfit", "bartlett", "blackman", "hamming", "hanning", "kaiser",
+))  # fmt: skip
+
+
+def _enter() -> None:
+    wrappers.enter(_GENERAL)
+    for name in _BOOLS:
+        FUNCTIONS[name] = _as_array(FUNCTIONS[name])
+    for name in _FLOATS_FIRST:
+        FUNCTIONS[name] = _of_floats(FUNCTIONS[name])
+
+
+def _as_array(function: Callable[..., Any]) -> Callable[..., Any]:
+    @wraps(function)
+    def call(*args: Any, **options: Any) -> Any:
+        return array(function.__name__, function(*args, **options))
+
+    return call
+
+
+def _of_floats(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function that first casts small integers to float32, where NumPy takes float16."""
+
+    @wraps(function)
+    def call(*args: Any, **options: Any) -> Any:
+        return function(*map(_wide, args), **{name: _wide(x) for name, x in options.items()})
+
+    return call
+
+
+def _wide(x: Any) -> Any:
+    is_small = type(x) in JAX and x.dtype.kind in "biu" and x.dtype.itemsize < 4
+    return x.astype("int32") if is_small else x
+
+
+_enter()
+
+#: Names of NumPy that mean the same.
+SAME: dict[str, Any] = {
+    name: getattr(np, name)
+    for name in (
+        "character", "complexfloating", "dtype", "finfo", "flexible", "floating", "generic",
+        "iinfo", "inexact", "integer", "number", "object_", "promote_types", "signedinteger",
+        "unsignedinteger", "set_printoptions", "get_printoptions", "printoptions", "newaxis",
+        "index_exp", "s_", "broadcast_shapes", "iterable",
+    )
+}  # fmt: skip
+CONSTANTS: dict[str, Any] = {
+    "e": math.e, "pi": math.pi, "inf": math.inf, "nan": math.nan, "euler_gamma": np.euler_gamma,
+    "ndarray": JaxArray,
+}  # fmt: skip
+
+
+@public()
+def issubdtype(arg1: Any, arg2: Any) -> bool:
+    """Return whether a dtype is of a kind, such as ``jnp.floating``."""
+    return bool(np.issubdtype(_numpys(arg1), _numpys(arg2)))
+
+
+def _numpys(x: Any) -> Any:
+    return x.dtype.type if hasattr(x, "dtype") and isinstance(x.dtype, np.dtype) else x
+
+
+@public()
+def isdtype(dtype: Any, kind: Any) -> bool:
+    """Return whether a dtype is of a kind of the Array API standard."""
+    own = kind if isinstance(kind, tuple) else (kind,)
+    names = tuple([one if isinstance(one, str) else np.dtype(one) for one in own])
+    return bool(wrappers.own("isdtype")(np.dtype(dtype), names))
+
+
+@public()
+def result_type(*args: Any) -> Any:
+    """Return the dtype of an operation on arrays, numbers and dtypes."""
+    if not args:
+        raise InvalidArgument("result_type", "args", args, "have at least one item")
+    found = None
+    numbers = []
+    for x in args:
+        if type(x) in (bool, int, float, complex):
+            numbers.append(x)
+            continue
+        is_data = hasattr(x, "shape") and not isinstance(x, type)
+        own = operand("result_type", x).dtype if is_data else dtypes.narrowed(np.dtype(x))
+        found = own if found is None else dtypes.promoted(found, own)
+    if found is None:
+        return result_type_of(numbers)
+    for x in numbers:
+        found = dtypes.beside_number(found, type(x))
+    return found
+
+
+@public()
+def can_cast(from_: Any, to: Any, casting: str = "safe") -> bool:
+    """Return whether a dtype can be cast to another."""
+    own = from_.dtype if hasattr(from_, "dtype") else from_
+    return bool(np.can_cast(np.dtype(own), np.dtype(to), casting))  # type: ignore[arg-type]
+
+
+@public("promote_types")
+def promote_types(a: Any, b: Any) -> Any:
+    """Return the dtype to which two dtypes are promoted."""
+    return dtypes.promoted(dtypes.narrowed(np.dtype(a)), dtypes.narrowed(np.dtype(b)))
+
+
+@public()
+def array_repr(arr: Any, max_line_width: Any = None, precision: Any = None,
+               suppress_small: Any = None) -> str:  # fmt: skip
+    """Return the text of an array, as :func:`repr`."""
+    with np.printoptions(precision=precision or 8, suppress=bool(suppress_small),
+                         linewidth=max_line_width or 75):  # fmt: skip
+        return repr(array("array_repr", arr))
+
+
+@public()
+def array_str(a: Any, max_line_width: Any = None, precision: Any = None,
+              suppress_small: Any = None) -> str:  # fmt: skip
+    """Return the elements of an array as text."""
+    return np.array_str(np.asarray(a), max_line_width, precision, suppress_small)
+
+
+@public()
+def save(file: Any, arr: Any, allow_pickle: bool = False) -> None:
+    """Save an array in NumPy's format."""
+    np.save(file, np.asarray(arr), allow_pickle=allow_pickle)
+
+
+@public()
+def savez(file: Any, *args: Any, **kwds: Any) -> None:
+    """Save arrays in NumPy's format."""
+    np.savez(file, *map(np.asarray, args), **{name: np.asarray(x) for name, x in kwds.items()})
+
+
+@public()
+def load(file: Any, *args: Any, **kwargs: Any) -> Any:
+    """Load arrays of NumPy's format. Pickled objects are refused unless ``allow_pickle`` is set."""
+    found = np.load(file, *args, **kwargs)
+    return array("load", found) if isinstance(found, np.ndarray) else found
+
+
+@public()
+def vectorize(
+    pyfunc: Callable[..., Any], *, excluded: Any = (), signature: str | None = None
+) -> Callable[..., Any]:
+    """Return a function of scalars as a function of arrays, by :func:`vmap` over all axes.
+
+    ``signature`` and ``excluded`` are refused.
+    """
+    wrappers.refuse("vectorize", signature=signature, excluded=excluded or None)
+
+    @wraps(pyfunc)
+    def call(*args: Any) -> Any:
+        from browsergpu.jax.transforms import vmap
+
+        given = FUNCTIONS["broadcast_arrays"](*args)
+        if not given or not given[0].ndim:
+            return pyfunc(*given)
+        function = pyfunc
+        for _ in range(given[0].ndim):
+            function = vmap(function)
+        return function(*given)
+
+    return call
+
+
+@public()
+def apply_along_axis(func1d: Any, axis: int, arr: Any, *args: Any, **kwargs: Any) -> Any:
+    """Apply a function to the vectors along an axis, by :func:`vmap`."""
+    from browsergpu.jax.transforms import vmap
+
+    x = array("apply_along_axis", arr)
+    at = axis % x.ndim
+    moved = FUNCTIONS["moveaxis"](x, at, -1)
+
+    def function(v: Any) -> Any:
+        return func1d(v, *args, **kwargs)
+
+    for _ in range(x.ndim - 1):
+        function = vmap(function)
+    found = function(moved)
+    extra = found.ndim - (x.ndim - 1)
+    if not extra:
+        return found
+    own = tuple(range(x.ndim - 1, found.ndim))
+    return FUNCTIONS["moveaxis"](found, own, tuple(range(at, at + extra)))
+
+
+def _methods_of_ufunc(name: str, reduce: str | None, accumulate: str | None) -> None:
+    """Give a function the methods of ``jnp.ufunc`` that are available."""
+    function = FUNCTIONS[name]
+
+    def outer(A: Any, B: Any, /) -> Any:
+        a, b = array(name, A), array(name, B)
+        return function(a.reshape((*a.shape, *(1,) * b.ndim)), b)
+
+    def at(a: Any, indices: Any, b: Any = None, /, *, inplace: bool = True) -> Any:
+        if inplace:
+            raise NotImplementedError(f"jnp.{name}.at: inplace must be False. Use the result.")
+        own = {"add": "add", "subtract": "subtract", "multiply": "multiply", "divide": "divide",
+               "minimum": "min", "maximum": "max", "power": "power"}.get(name)  # fmt: skip
+        if own is None:
+            raise InvalidArgument(f"{name}.at", "function", name, "one that x.at[] has")
+        return getattr(array(name, a).at[indices], own)(b)
+
+    def reduced(a: Any, axis: Any = 0, dtype: Any = None, out: Any = None, keepdims: bool = False,
+                initial: Any = None, where: Any = None) -> Any:  # fmt: skip
+        options: dict[str, Any] = {} if dtype is None else {"dtype": dtype}
+        return FUNCTIONS[reduce or ""](a, axis, out=out, keepdims=keepdims, initial=initial,
+                                       where=where, **options)  # fmt: skip
+
+    def accumulated(a: Any, axis: int = 0, dtype: Any = None, out: Any = None) -> Any:
+        return FUNCTIONS[accumulate or ""](a, axis, dtype, out)
+
+    function.outer, function.at = outer, at
+    if reduce:
+        function.reduce = reduced
+    if accumulate:
+        function.accumulate = accumulated
+
+
+for _name, _reduce, _accumulate in (
+    ("add", "sum", "cumsum"), ("multiply", "prod", "cumprod"), ("maximum", "max", None),
+    ("minimum", "min", None), ("subtract", None, None), ("divide", None, None),
+    ("power", None, None), ("logical_and", None, None), ("logical_or", None, None),
+):  # fmt: skip
+    _methods_of_ufunc(_name, _reduce, _accumulate)

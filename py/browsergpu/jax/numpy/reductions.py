@@ -1,0 +1,244 @@
+"""Reductions of ``jax.numpy``: sums of integers keep 32 bits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from browsergpu.core.element_types import FLOAT16, FLOAT32, INT32, UINT32
+from browsergpu.functions import elementwise, statistics
+from browsergpu.functions.ordering import sorting
+from browsergpu.jax.arrays import dtypes
+from browsergpu.jax.arrays.array import JaxArray, as_jax, cast, unwrapped
+from browsergpu.jax.arrays.operands import array, inexact
+from browsergpu.jax.numpy import wrappers
+from browsergpu.jax.numpy.wrappers import FUNCTIONS, public, refuse
+
+_QUICK = frozenset((FLOAT16, FLOAT32))
+_QUICK_EXTREMES = _QUICK | {INT32, UINT32}
+
+
+def _summed_dtype(x: Any, promote: bool) -> Any:
+    """Return the dtype in which the elements of an array are added."""
+    kind = x.dtype
+    if kind.kind == "b" or (promote and kind.kind in "iu" and kind.itemsize < 4):
+        return dtypes.UINT32 if kind.kind == "u" else dtypes.INT32
+    return kind
+
+
+def _axes(axis: Any) -> Any:
+    return tuple(axis) if isinstance(axis, list) else axis
+
+
+def _sum_function(name: str, quick: Callable[..., Any]) -> None:
+    def call(
+        a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False,
+        initial: Any = None, where: Any = None, promote_integers: bool = True,
+    ) -> Any:  # fmt: skip
+        if type(a) is JaxArray and dtype is out is initial is where is None:
+            if a.node.kind in _QUICK:
+                return quick(a, axis=axis, keepdims=keepdims)
+        refuse(name, out=out)
+        x = array(name, a, "a")
+        kind = dtypes.dtype_of(name, dtype) or _summed_dtype(x, promote_integers)
+        x = cast(x, kind)
+        if initial is None and where is None:
+            return as_jax(quick(x, axis=_axes(axis), keepdims=keepdims, dtype=kind))
+        options = {} if where is None else {"where": unwrapped(array(name, where, "where"))}
+        if initial is not None:
+            options["initial"] = initial
+        found = wrappers.own(name)(unwrapped(x), axis=_axes(axis), keepdims=keepdims, dtype=kind,
+                                   **options)  # fmt: skip
+        return as_jax(found)
+
+    call.__name__ = call.__qualname__ = name
+    call.__doc__ = f"Return the {name} along axes. Small integers count as 32-bit integers."
+    FUNCTIONS[name] = call
+
+
+_sum_function("sum", statistics.sum)
+_sum_function("prod", statistics.prod)
+
+
+def _extreme(name: str, quick: Callable[..., Any]) -> Any:
+    def call(
+        a: Any, axis: Any = None, out: Any = None, keepdims: bool = False, initial: Any = None,
+        where: Any = None,
+    ) -> Any:  # fmt: skip
+        if type(a) is JaxArray and out is initial is where is None:
+            if a.node.kind in _QUICK_EXTREMES:
+                return quick(a, axis=axis, keepdims=keepdims)
+        refuse(name, out=out)
+        x = array(name, a, "a")
+        if initial is None and where is None:
+            return as_jax(quick(x, axis=_axes(axis), keepdims=keepdims))
+        options = {} if where is None else {"where": unwrapped(array(name, where, "where"))}
+        if initial is not None:
+            options["initial"] = initial
+        return as_jax(
+            wrappers.own(name)(unwrapped(x), axis=_axes(axis), keepdims=keepdims, **options)
+        )
+
+    call.__name__ = call.__qualname__ = name
+    call.__doc__ = f"Return the {name}imum along axes."
+    return call
+
+
+FUNCTIONS["max"] = FUNCTIONS["amax"] = _extreme("max", statistics.max)
+FUNCTIONS["min"] = FUNCTIONS["amin"] = _extreme("min", statistics.min)
+
+
+@public()
+def mean(
+    a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False, *,
+    where: Any = None,
+) -> Any:  # fmt: skip
+    """Return the mean along axes. Integers become float32."""
+    if type(a) is JaxArray and dtype is out is where is None and a.node.kind in _QUICK:
+        return statistics.mean(a, axis=axis, keepdims=keepdims)
+    refuse("mean", out=out)
+    x = inexact("mean", a, "a")
+    kind = dtypes.dtype_of("mean", dtype)
+    if kind is not None:
+        x = cast(x, kind)
+    if where is None:
+        return as_jax(statistics.mean(x, axis=_axes(axis), keepdims=keepdims))
+    chosen = unwrapped(array("mean", where, "where"))
+    return as_jax(wrappers.own("mean")(unwrapped(x), axis=_axes(axis), keepdims=keepdims,
+                                       where=chosen))  # fmt: skip
+
+
+def _spread(name: str, quick: Callable[..., Any]) -> None:
+    def call(
+        a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: float = 0,
+        keepdims: bool = False, *, where: Any = None, mean: Any = None,
+        correction: float | None = None,
+    ) -> Any:  # fmt: skip
+        refuse(name, out=out, mean=mean)
+        x = inexact(name, a, "a")
+        kind = dtypes.dtype_of(name, dtype)
+        if kind is not None:
+            x = cast(x, kind)
+        less = ddof if correction is None else correction
+        if where is None:
+            return as_jax(quick(x, axis=_axes(axis), correction=less, keepdims=keepdims))
+        chosen = unwrapped(array(name, where, "where"))
+        return as_jax(wrappers.own(name)(unwrapped(x), axis=_axes(axis), ddof=less,
+                                         keepdims=keepdims, where=chosen))  # fmt: skip
+
+    call.__name__ = call.__qualname__ = name
+    call.__doc__ = f"Return the {name} along axes, with ``ddof`` degrees less."
+    FUNCTIONS[name] = call
+
+
+_spread("std", statistics.std)
+_spread("var", statistics.var)
+
+
+def _truth(name: str, quick: Callable[..., Any]) -> Any:
+    def call(
+        a: Any, axis: Any = None, out: Any = None, keepdims: bool = False, *, where: Any = None
+    ) -> Any:
+        refuse(name, out=out)
+        x = array(name, a, "a")
+        if where is None:
+            return as_jax(quick(x, axis=_axes(axis), keepdims=keepdims))
+        chosen = unwrapped(array(name, where, "where"))
+        return as_jax(
+            wrappers.own(name)(unwrapped(x), axis=_axes(axis), keepdims=keepdims, where=chosen)
+        )
+
+    call.__name__ = call.__qualname__ = name
+    call.__doc__ = f"Return whether {name} elements along axes are true."
+    return call
+
+
+FUNCTIONS["all"], FUNCTIONS["any"] = _truth("all", statistics.all), _truth("any", statistics.any)
+
+
+@public()
+def ptp(a: Any, axis: Any = None, out: Any = None, keepdims: bool = False) -> Any:
+    """Return the maximum minus the minimum along axes."""
+    high = FUNCTIONS["max"](a, axis, out, keepdims)
+    return high - FUNCTIONS["min"](a, axis, out, keepdims)
+
+
+def _index_of(name: str, quick: Callable[..., Any]) -> None:
+    def call(a: Any, axis: Any = None, out: Any = None, keepdims: bool | None = None) -> Any:
+        refuse(name, out=out)
+        found = quick(array(name, a, "a"), axis=axis, keepdims=bool(keepdims))
+        return as_jax(found)
+
+    call.__name__ = call.__qualname__ = name
+    call.__doc__ = f"Return the indices of ``jnp.{name}`` along an axis, as int32."
+    FUNCTIONS[name] = call
+
+
+_index_of("argmax", sorting.argmax)
+_index_of("argmin", sorting.argmin)
+
+
+@public()
+def count_nonzero(a: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    """Return the numbers of nonzero elements along axes, as int32."""
+    x = array("count_nonzero", a, "a")
+    return as_jax(statistics.count_nonzero(x, axis=_axes(axis), keepdims=keepdims))
+
+
+def _cumulative(name: str, quick: Callable[..., Any]) -> None:
+    def call(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) -> Any:
+        refuse(name, out=out)
+        x = array(name, a, "a")
+        kind = dtypes.dtype_of(name, dtype) or _summed_dtype(x, False)
+        x = cast(x, kind)
+        flat = x.reshape(-1) if axis is None else x
+        return as_jax(quick(flat, axis=axis or 0, dtype=kind))
+
+    call.__name__ = call.__qualname__ = name
+    call.__doc__ = f"Return ``jnp.{name}`` along an axis, by default of the flattened array."
+    FUNCTIONS[name] = call
+
+
+_cumulative("cumsum", sorting.cumulative_sum)
+_cumulative("cumprod", sorting.cumulative_prod)
+
+
+def _with_initial(name: str, quick: Callable[..., Any]) -> None:
+    def call(
+        x: Any, /, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False
+    ) -> Any:
+        given = array(name, x)
+        kind = dtypes.dtype_of(name, dtype) or _summed_dtype(given, True)
+        return as_jax(quick(cast(given, kind), axis=axis, dtype=kind,
+                            include_initial=include_initial))  # fmt: skip
+
+    call.__name__ = call.__qualname__ = name
+    call.__doc__ = f"Return ``jnp.{name}`` along an axis."
+    FUNCTIONS[name] = call
+
+
+_with_initial("cumulative_sum", sorting.cumulative_sum)
+_with_initial("cumulative_prod", sorting.cumulative_prod)
+
+
+def _without_nan(name: str, fill: float) -> None:
+    plain = FUNCTIONS[name.removeprefix("nan")]
+
+    def call(a: Any, axis: Any = None, *args: Any, **options: Any) -> Any:
+        x = array(name, a, "a")
+        if x.dtype.kind in "fc":
+            x = as_jax(elementwise.where(elementwise.isnan(x), fill, x))
+        return plain(x, axis, *args, **options)
+
+    call.__name__ = call.__qualname__ = name
+    call.__doc__ = f"Return ``jnp.{name[3:]}`` along axes, without the elements that are NaN."
+    FUNCTIONS[name] = call
+
+
+for _name, _fill in (("nansum", 0.0), ("nanprod", 1.0), ("nancumsum", 0.0), ("nancumprod", 1.0)):
+    _without_nan(_name, _fill)
+wrappers_needed = (
+    "nanmax", "nanmin", "nanmean", "nanstd", "nanvar", "nanmedian", "nanpercentile", "nanquantile",
+    "nanargmax", "nanargmin", "median", "percentile", "quantile", "average", "cov", "corrcoef",
+    "histogram", "histogram2d", "histogramdd", "histogram_bin_edges", "digitize",
+)  # fmt: skip

@@ -1,0 +1,191 @@
+"""``jax.scipy.linalg``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from browsergpu.core.errors import InvalidArgument
+from browsergpu.functions import creation, elementwise, manipulation
+from browsergpu.functions.linalg import decompositions, equations, linear
+from browsergpu.jax.arrays.array import as_jax
+from browsergpu.jax.arrays.operands import array, arrays, inexact
+from browsergpu.jax.numpy import linalg as _numpys
+from browsergpu.jax.numpy.wrappers import FUNCTIONS as NUMPY
+from browsergpu.jax.scipy import unknown
+
+__all__ = [
+    "block_diag", "cho_factor", "cho_solve", "cholesky", "det", "eigh", "expm", "inv", "qr",
+    "solve", "solve_triangular", "svd", "toeplitz",
+]  # fmt: skip
+
+
+def cholesky(a: Any, lower: bool = False, overwrite_a: bool = False, check_finite: bool = True
+             ) -> Any:  # fmt: skip
+    """Return the Cholesky factor, by default the upper one."""
+    del overwrite_a, check_finite  # arrays are not overwritten, and nothing is read
+    return _numpys.cholesky(a, upper=not lower)
+
+
+def cho_factor(a: Any, lower: bool = False, overwrite_a: bool = False, check_finite: bool = True
+               ) -> Any:  # fmt: skip
+    """Return the Cholesky factor, and ``lower``, for :func:`cho_solve`."""
+    return cholesky(a, lower), lower
+
+
+def cho_solve(c_and_lower: Any, b: Any, overwrite_b: bool = False, check_finite: bool = True
+              ) -> Any:  # fmt: skip
+    """Return the solution of equations with a factored matrix."""
+    del overwrite_b, check_finite
+    c, lower = c_and_lower
+    first = solve_triangular(c, b, trans=0 if lower else 2, lower=lower)
+    return solve_triangular(c, first, trans=2 if lower else 0, lower=lower)
+
+
+def det(a: Any, overwrite_a: bool = False, check_finite: bool = True) -> Any:
+    """Return the determinant."""
+    return as_jax(equations.det(inexact("det", a)))
+
+
+def inv(a: Any, overwrite_a: bool = False, check_finite: bool = True) -> Any:
+    """Return the inverse."""
+    return as_jax(equations.inv(inexact("inv", a)))
+
+
+def solve(
+    a: Any, b: Any, lower: bool = False, overwrite_a: bool = False, overwrite_b: bool = False,
+    debug: bool = False, check_finite: bool = True, assume_a: str = "gen",
+) -> Any:  # fmt: skip
+    """Return the solution of linear equations.
+
+    ``assume_a`` is "gen", or "sym", "her" or "pos" for a matrix of which a triangle counts.
+    """
+    del overwrite_a, overwrite_b, debug, check_finite
+    if assume_a not in ("gen", "sym", "her", "pos"):
+        raise InvalidArgument("solve", "assume_a", assume_a, "'gen', 'sym', 'her' or 'pos'")
+    matrix, right = arrays("solve", a, b, floats=True)
+    if assume_a != "gen":
+        part = as_jax(creation.tril(matrix) if lower else creation.triu(matrix))
+        diagonal = as_jax(creation.tril(creation.triu(matrix)))
+        matrix = part + as_jax(elementwise.conj(part.mT)) - diagonal
+    return as_jax(equations.solve(matrix, right))
+
+
+def solve_triangular(
+    a: Any, b: Any, trans: Any = 0, lower: bool = False, unit_diagonal: bool = False,
+    overwrite_b: bool = False, debug: Any = None, check_finite: bool = True,
+) -> Any:  # fmt: skip
+    """Return the solution of equations with a triangular matrix.
+
+    ``trans`` is 0 or "N", 1 or "T" for the transposed matrix, and 2 or "C" for its conjugate.
+    """
+    del overwrite_b, debug, check_finite
+    matrix, right = arrays("solve_triangular", a, b, floats=True)
+    way = {"N": 0, "T": 1, "C": 2}.get(trans, trans)
+    if way not in (0, 1, 2):
+        raise InvalidArgument("solve_triangular", "trans", trans, "0, 1, 2, 'N', 'T' or 'C'")
+    own = as_jax(creation.tril(matrix) if lower else creation.triu(matrix))
+    if unit_diagonal:
+        eye = as_jax(creation.eye(own.shape[-1], dtype=own.dtype, device=own.device))
+        own = as_jax(elementwise.where(eye.astype(bool), eye, own))
+    if way:
+        own = own.mT
+    if way == 2:
+        own = as_jax(elementwise.conj(own))
+    return as_jax(equations.solve(own, right))
+
+
+def eigh(
+    a: Any, b: Any = None, lower: bool = True, eigvals_only: bool = False,
+    overwrite_a: bool = False, overwrite_b: bool = False, turbo: bool = True, eigvals: Any = None,
+    type: int = 1, check_finite: bool = True,
+) -> Any:  # fmt: skip
+    """Return the eigenvalues and eigenvectors of a symmetric matrix."""
+    del overwrite_a, overwrite_b, turbo, check_finite
+    for name, given in (("b", b), ("eigvals", eigvals), ("type", None if type == 1 else type)):
+        if given is not None:
+            raise InvalidArgument("eigh", name, given, "the default")
+    found = _numpys.eigh(a, UPLO="L" if lower else "U")
+    return found[0] if eigvals_only else tuple(found)
+
+
+def qr(
+    a: Any, overwrite_a: bool = False, lwork: Any = None, mode: str = "full",
+    pivoting: bool = False, check_finite: bool = True,
+) -> Any:  # fmt: skip
+    """Return the QR decomposition. ``mode`` is "full", "economic" or "r"."""
+    del overwrite_a, lwork, check_finite
+    if pivoting or mode not in ("full", "economic", "r"):
+        raise InvalidArgument("qr", "mode", mode, "'full', 'economic' or 'r', without pivoting")
+    x = inexact("qr", a)
+    own = {"full": "complete", "economic": "reduced", "r": "complete"}[mode]
+    found = decompositions.qr(x, mode=own)
+    return (as_jax(found[1]),) if mode == "r" else tuple(as_jax(found))
+
+
+def svd(
+    a: Any, full_matrices: bool = True, compute_uv: bool = True, overwrite_a: bool = False,
+    check_finite: bool = True, lapack_driver: str = "gesdd",
+) -> Any:  # fmt: skip
+    """Return the singular value decomposition."""
+    del overwrite_a, check_finite, lapack_driver
+    x = inexact("svd", a)
+    if not compute_uv:
+        return as_jax(decompositions.svdvals(x))
+    return tuple(as_jax(decompositions.svd(x, full_matrices=full_matrices)))
+
+
+def block_diag(*arrs: Any) -> Any:
+    """Return a matrix with blocks on its diagonal."""
+    given = [NUMPY["atleast_2d"](x) for x in arrays("block_diag", *(arrs or (0.0,)))]
+    columns = sum(x.shape[1] for x in given)
+    rows, start = [], 0
+    for x in given:
+        rows.append(NUMPY["pad"](x, ((0, 0), (start, columns - start - x.shape[1]))))
+        start += x.shape[1]
+    return as_jax(manipulation.concat(rows, axis=0))
+
+
+def toeplitz(c: Any, r: Any = None) -> Any:
+    """Return the matrix with constant diagonals for its first column and row."""
+    column = array("toeplitz", c).reshape(-1)
+    row = as_jax(elementwise.conj(column)) if r is None and column.dtype.kind == "c" else column
+    row = row if r is None else array("toeplitz", r).reshape(-1)
+    both = as_jax(manipulation.concat([as_jax(manipulation.flip(row[1:])), column]))
+    places = NUMPY["arange"](column.shape[0])[:, None] - NUMPY["arange"](row.shape[0])[None, :]
+    return both[places + (row.shape[0] - 1)]
+
+
+#: Coefficients of the [7/7] Padé approximant of the exponential function.
+#: Source: Higham, "The scaling and squaring method for the matrix exponential revisited", 2005.
+_PADE = (17297280.0, 8648640.0, 1995840.0, 277200.0, 25200.0, 1512.0, 56.0, 1.0)
+#: The norm up to which the approximant is exact to float32's rounding.
+_NORM = 3.925724783138660
+
+
+def expm(A: Any, *, upper_triangular: bool = False, max_squarings: int = 16) -> Any:
+    """Return the exponential of a matrix. Waits for the GPU, to choose the number of squarings."""
+    x = inexact("expm", A)
+    if x.ndim != 2 or x.shape[0] != x.shape[1]:
+        raise InvalidArgument("expm", "A", x, "a square matrix")
+    norm = float(NUMPY["max"](NUMPY["sum"](abs(x), 0)).detach())
+    squarings = 0
+    while norm / 2**squarings > _NORM and squarings < max_squarings:
+        squarings += 1
+    own = x / 2.0**squarings
+    eye = as_jax(creation.eye(x.shape[0], dtype=x.dtype, device=x.device))
+    two = as_jax(linear.matmul(own, own))
+    four = as_jax(linear.matmul(two, two))
+    six = as_jax(linear.matmul(four, two))
+    odd = as_jax(linear.matmul(own, six * _PADE[7] + four * _PADE[5] + two * _PADE[3]
+                               + eye * _PADE[1]))  # fmt: skip
+    even = six * _PADE[6] + four * _PADE[4] + two * _PADE[2] + eye * _PADE[0]
+    found = as_jax(equations.solve(even - odd, even + odd))
+    for _ in range(squarings):
+        found = as_jax(linear.matmul(found, found))
+    return as_jax(creation.triu(found)) if upper_triangular else found
+
+
+def __getattr__(name: str) -> Any:
+    if name.startswith("_"):
+        raise AttributeError(f"module 'browsergpu.jax.scipy.linalg' has no attribute {name!r}")
+    raise unknown("linalg", name)
