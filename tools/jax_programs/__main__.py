@@ -100,7 +100,8 @@ def difference(ours: Any, theirs: Any) -> str:
     if isinstance(ours, dict) and isinstance(theirs, dict):
         if "values" in theirs:
             if ours.get("dtype") != theirs["dtype"] or ours.get("shape") != theirs["shape"]:
-                return f"{ours.get('dtype', ours)}{ours.get('shape')} for {theirs['dtype']}{theirs['shape']}"
+                own = f"{ours.get('dtype', ours)}{ours.get('shape')}"
+                return f"{own} for {theirs['dtype']}{theirs['shape']}"
             pairs = zip(ours["values"], theirs["values"], strict=True)
             wrong = [pair for pair in pairs if not _is_close(*pair, theirs["dtype"])]
             return f"{wrong[:4]}" if wrong else ""
@@ -108,8 +109,8 @@ def difference(ours: Any, theirs: Any) -> str:
             parts = enumerate(zip(ours["items"], theirs["items"], strict=True))
             return "; ".join(f"[{n}] {one}" for n, pair in parts if (one := difference(*pair)))
         if "dict" in theirs and "dict" in ours and ours["dict"].keys() == theirs["dict"].keys():
-            return "; ".join(one for key in theirs["dict"]
-                             if (one := difference(ours["dict"][key], theirs["dict"][key])))  # fmt: skip
+            both = [(ours["dict"][key], theirs["dict"][key]) for key in theirs["dict"]]
+            return "; ".join(one for pair in both if (one := difference(*pair)))
         if "number" in theirs and "number" in ours:
             same = _is_close(ours["number"], theirs["number"], "float32")
             return "" if same else f"{ours['number']} for {theirs['number']}"
@@ -122,8 +123,10 @@ def compared(name: str, ours: Any, theirs: Any) -> str:
         return "" if "raised" in ours else f"does not raise {theirs['raised'][0]}"
     if "raised" in ours:
         return f"{ours['raised'][0]}: {ours['message']}"
-    return "" if name.partition("#")[0].endswith(".md") else difference(
-        ours["result"], theirs["result"]
+    return (
+        ""
+        if name.partition("#")[0].endswith(".md")
+        else difference(ours["result"], theirs["result"])
     )
 
 

@@ -44,10 +44,12 @@ def described(x: Any) -> Any:
 def run(text: str, names: dict[str, Any]) -> Any:
     """Run a snippet, and return the value of its last expression."""
     tree = ast.parse(text)
-    last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
-    exec(compile(tree, "<snippet>", "exec"), names)
-    if last is None:
+    last = tree.body[-1] if tree.body else None
+    if not isinstance(last, ast.Expr):
+        exec(compile(tree, "<snippet>", "exec"), names)
         return None
+    tree.body.pop()
+    exec(compile(tree, "<snippet>", "exec"), names)
     return eval(compile(ast.Expression(last.value), "<snippet>", "eval"), names)
 
 

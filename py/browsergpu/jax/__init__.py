@@ -8,12 +8,22 @@ from __future__ import annotations
 
 import difflib
 from contextlib import nullcontext
-from importlib import import_module
 from typing import Any
 
 from browsergpu.core.errors import UnknownName
-from browsergpu.jax import arrays as _arrays  # noqa: F401
-from browsergpu.jax import numpy as numpy
+from browsergpu.jax import (
+    dtypes,
+    flatten_util,
+    lax,
+    nn,
+    numpy,
+    random,
+    scipy,
+    sharding,
+    tree,
+    tree_util,
+    typing,
+)
 from browsergpu.jax.arrays.array import JaxArray as Array
 from browsergpu.jax.custom import custom_jvp, custom_vjp
 from browsergpu.jax.devices import (
@@ -59,19 +69,18 @@ __version__ = "0.10.2+browsergpu"
 __all__ = [
     "Array", "Device", "ShapeDtypeStruct", "block_until_ready", "checkpoint", "clear_caches",
     "config", "copy_to_host_async", "custom_jvp", "custom_vjp", "debug", "default_backend",
-    "device_count", "device_get", "device_put", "devices", "disable_jit", "eval_shape", "grad",
-    "hessian", "install", "jacfwd", "jacobian", "jacrev", "jit", "jvp", "linearize",
-    "local_device_count", "local_devices", "named_scope", "numpy", "process_count",
-    "process_index", "remat", "value_and_grad", "vjp", "vmap",
+    "device_count", "device_get", "device_put", "devices", "disable_jit", "dtypes", "eval_shape",
+    "flatten_util", "grad", "hessian", "install", "jacfwd", "jacobian", "jacrev", "jit", "jvp",
+    "lax", "linearize", "local_device_count", "local_devices", "named_scope", "nn", "numpy",
+    "process_count", "process_index", "random", "remat", "scipy", "sharding", "tree", "tree_util",
+    "typing", "value_and_grad", "vjp", "vmap",
 ]  # fmt: skip
-_MODULES = ("dtypes", "lax", "nn", "random", "scipy", "tree", "tree_util", "typing")
 
 #: Names of JAX that are missing, with advice.
 _ADVICE = {
     "pmap": "Use browsergpu.dask for several GPUs.",
     "shard_map": "Use browsergpu.dask for several GPUs.",
     "make_mesh": "Use browsergpu.dask for several GPUs.",
-    "sharding": "Use browsergpu.dask for several GPUs.",
     "NamedSharding": "Use browsergpu.dask for several GPUs.",
     "make_jaxpr": "Use browsergpu.explain(x), or f.explain() of a function under jit.",
     "tree_map": "Use jax.tree.map.",
@@ -95,16 +104,14 @@ def named_scope(name: str) -> Any:
 
 
 def __getattr__(name: str) -> Any:
-    if name in _MODULES:
-        return import_module(f"browsergpu.jax.{name}")
     if name.startswith("_"):
         raise AttributeError(f"module 'browsergpu.jax' has no attribute {name!r}")
     advice = _ADVICE.get(name)
     if advice is None:
-        close = difflib.get_close_matches(name, [*__all__, *_MODULES], 1)
+        close = difflib.get_close_matches(name, __all__, 1)
         advice = f"Did you mean {close[0]}?" if close else "browsergpu may have a function for it."
     raise UnknownName(f"browsergpu.jax.{name}", f"it is not available. {advice}")
 
 
 def __dir__() -> list[str]:
-    return sorted({*__all__, *_MODULES})
+    return sorted(__all__)

@@ -22,7 +22,8 @@ class _Custom(Shown):
     def __init__(self, fun: Callable[..., Any], nondiff_argnums: Sequence[int] = ()) -> None:
         self.fun = fun
         self._fixed = tuple([int(n) for n in nondiff_argnums])
-        update_wrapper(self, fun)
+        named: Any = self
+        update_wrapper(named, fun)
 
     def _facts(self) -> str:
         return f"of {shown(self.fun)}"
@@ -30,7 +31,8 @@ class _Custom(Shown):
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         if instance is None:
             return self
-        return lambda *args, **options: self(instance, *args, **options)
+        call: Any = self
+        return lambda *args, **options: call(instance, *args, **options)
 
     def _parted(self, args: Any, options: Any) -> tuple[list[Any], list[Any]]:
         """Return the arguments that are not differentiated, and the others as arrays."""
@@ -107,8 +109,9 @@ class custom_vjp(_Custom):
             return flat(found), kept
 
         def back(kept: Any, g: Any) -> Any:
-            cotangent = trees.unflatten(like[0], [_or_zeros(x, y) for x, y in
-                                                  zip(g, trees.leaves(like[0]), strict=True)])
+            cotangent = trees.unflatten(
+                like[0], [_or_zeros(x, y) for x, y in zip(g, trees.leaves(like[0]), strict=True)]
+            )
             found = backward(*fixed, kept, cotangent)
             return _for_arguments(found, rest)
 
@@ -127,7 +130,9 @@ def _for_arguments(found: Any, args: Sequence[Any]) -> list[Any]:
     given = list(found) if isinstance(found, tuple | list) else [found]
     if len(given) != len(args):
         expected = f"a function that returns a tuple of {len(args)} cotangents"
-        raise InvalidArgument("custom_vjp", "bwd", Description(f"{len(given)} cotangents"), expected)
+        raise InvalidArgument(
+            "custom_vjp", "bwd", Description(f"{len(given)} cotangents"), expected
+        )
     made = []
     for g, x in zip(given, args, strict=True):
         leaves = trees.leaves(x)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -119,7 +119,9 @@ class ShapeDtypeStruct(Shown):
                  **options: Any) -> None:  # fmt: skip
         if sharding is not None or options:
             given = {"sharding": sharding, **options}
-            raise InvalidArgument("ShapeDtypeStruct", "sharding", given, "None, as there is one GPU")
+            raise InvalidArgument(
+                "ShapeDtypeStruct", "sharding", given, "None, as there is one GPU"
+            )
         self.shape = tuple(shape)
         self.dtype = dtypes.dtype_of("ShapeDtypeStruct", dtype)
         self.weak_type = bool(weak_type)
@@ -165,7 +167,7 @@ def eval_shape(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """
 
     def described(x: Any) -> Any:
-        if isinstance(x, ShapeDtypeStruct) or isinstance(x, Array | np.ndarray):
+        if isinstance(x, ShapeDtypeStruct | Array | np.ndarray):
             return as_jax(meta.stand_in(tuple(x.shape), dtypes.narrowed(x.dtype)))
         own = as_array(x)
         return as_jax(meta.stand_in((), own.dtype)) if isinstance(own, Array) else x
@@ -183,7 +185,7 @@ class _Config(Shown):
     """``jax.config``. Only values that hold here can be set."""
 
     #: The settings that can be read, and updated to the same value.
-    _VALUES: dict[str, Any] = {
+    _VALUES: ClassVar[dict[str, Any]] = {
         "jax_enable_x64": False, "jax_platform_name": "gpu", "jax_platforms": "gpu",
         "jax_disable_jit": False, "jax_debug_nans": False, "jax_threefry_partitionable": True,
         "jax_default_prng_impl": "threefry2x32", "jax_numpy_dtype_promotion": "standard",

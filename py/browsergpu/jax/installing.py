@@ -5,15 +5,16 @@ from __future__ import annotations
 import sys
 from importlib import import_module
 from importlib.util import find_spec
+from typing import Any
 
 from browsergpu.core.errors import Unsupported
 
 _HERE = __package__
 #: The modules under ``jax``.
 _MODULES = (
-    "", "dtypes", "lax", "nn", "nn.initializers", "numpy", "numpy.fft", "numpy.linalg", "random",
-    "scipy", "scipy.linalg", "scipy.special", "scipy.stats", "tree", "tree_util",
-    "typing",
+    "", "dtypes", "flatten_util", "lax", "nn", "nn.initializers", "numpy", "numpy.fft",
+    "numpy.linalg", "random", "scipy", "scipy.linalg", "scipy.special", "scipy.stats", "sharding",
+    "tree", "tree_util", "typing",
 )  # fmt: skip
 
 
@@ -42,3 +43,6 @@ def install() -> None:
     for name in _MODULES:
         there = ".".join(filter(None, (_HERE, name)))
         sys.modules[".".join(filter(None, ("jax", name)))] = import_module(there)
+    distributions: Any = import_module(f"{_HERE}.scipy.stats")
+    for name in distributions.__all__:
+        sys.modules[f"jax.scipy.stats.{name}"] = getattr(distributions, name)

@@ -38,7 +38,7 @@ def as_array(x: Any) -> Any:
         return x
     if is_traced(x):
         return _of_traced(x)
-    if isinstance(x, _NUMBERS) or isinstance(x, Array):
+    if isinstance(x, (*_NUMBERS, Array)):
         return array("jax", x)
     return x
 
@@ -301,7 +301,9 @@ def hessian(
     fun: Callable[..., Any], argnums: Any = 0, has_aux: bool = False, holomorphic: bool = False
 ) -> Callable[..., Any]:
     """Return a function that computes the second derivatives of ``fun``."""
-    return jacfwd(jacrev(fun, argnums, has_aux, holomorphic), argnums, has_aux, holomorphic)
+    inner = jacrev(fun, argnums, has_aux, holomorphic)
+    found: Callable[..., Any] = jacfwd(inner, argnums, has_aux, holomorphic)
+    return found
 
 
 def vmap(
@@ -329,7 +331,8 @@ def vmap(
     def call(*args: Any, **options: Any) -> Any:
         return as_jax_tree(made(*as_arrays(list(args)), **as_arrays(options)))
 
-    return wraps(fun)(call) if hasattr(fun, "__name__") else call
+    named: Callable[..., Any] = wraps(fun)(call) if hasattr(fun, "__name__") else call
+    return named
 
 
 def checkpoint(

@@ -170,14 +170,20 @@ def _other_structure(tree: Any) -> InvalidArgument:
     return InvalidArgument("map", "rest", told, "trees of the structure of the first tree")
 
 
-def reduce(f: Callable[[Any, Any], Any], tree: Any, *initializer: Any) -> Any:
+_NONE: Any = object()
+
+
+def reduce(
+    function: Callable[[Any, Any], Any], tree: Any, initializer: Any = _NONE, is_leaf: IsLeaf = None
+) -> Any:
     """Combine the leaves of a tree from left to right, as ``functools.reduce``."""
-    return functools.reduce(f, leaves(tree), *initializer)
+    first = () if initializer is _NONE else (initializer,)
+    return functools.reduce(function, leaves(tree, is_leaf), *first)
 
 
-def all(tree: Any) -> bool:
+def all(tree: Any, *, is_leaf: IsLeaf = None) -> bool:
     """Return whether all leaves are true."""
-    return min((bool(x) for x in leaves(tree)), default=True)
+    return min((bool(x) for x in leaves(tree, is_leaf)), default=True)
 
 
 def transpose(outer: PyTreeDef, inner: PyTreeDef, tree: Any) -> Any:
@@ -253,9 +259,7 @@ def flatten_with_path(tree: Any, is_leaf: IsLeaf = None) -> tuple[list[Any], PyT
     return leaves_with_path(tree, is_leaf), structure(tree, is_leaf)
 
 
-def map_with_path(
-    f: Callable[..., Any], tree: Any, *rest: Any, is_leaf: IsLeaf = None
-) -> Any:
+def map_with_path(f: Callable[..., Any], tree: Any, *rest: Any, is_leaf: IsLeaf = None) -> Any:
     """Call a function with the path and the leaves of trees, and return the tree of results."""
     own, treedef = flatten_with_path(tree, is_leaf)
     columns = [_up_to(treedef, other) for other in rest]
@@ -283,7 +287,7 @@ class _Key(Shown):
         return getattr(self, self._name)
 
     def __eq__(self, other: object) -> bool:
-        return type(self) is type(other) and self._value() == other._value()  # type: ignore[attr-defined]
+        return type(self) is type(other) and self._value() == other._value()
 
     def __hash__(self) -> int:
         return hash((type(self), self._value()))

@@ -30,7 +30,7 @@ from browsergpu.jax.tree import structure as tree_structure
 from browsergpu.jax.tree import transpose as tree_transpose
 from browsergpu.jax.tree import unflatten as tree_unflatten
 
-KeyPath = tuple
+KeyPath = tuple[Any, ...]
 KeyEntry = Any
 
 __all__ = [

@@ -88,8 +88,9 @@ def _nan_to_num(
 
 def _sinc(x: Array) -> Array:
     own = as_floats(x)
-    angle = math.pi * elementwise.where(elementwise.equal(own, 0), 1e-20, own)
-    return elementwise.sin(angle) / angle  # type: ignore[no-any-return]
+    is_zero = elementwise.equal(own, 0)
+    angle = math.pi * elementwise.where(is_zero, 1, own)
+    return elementwise.where(is_zero, 1, elementwise.sin(angle) / angle)
 
 
 def _arrays(op: str, a: Any, b: Any) -> tuple[Array, Array]:

@@ -22,6 +22,7 @@ from browsergpu.core.above import ABOVE
 from browsergpu.core.element_types import INT32, INT64, UINT32, UINT64
 from browsergpu.core.errors import UnknownName
 from browsergpu.core.places import is_own
+from browsergpu.core.showing import Shown
 from browsergpu.core.turns import exclusive
 from browsergpu.functions import data_types
 
@@ -29,6 +30,36 @@ _ADVICE = (
     "JAX arrays are immutable. Instead of x[idx] = y, use x = x.at[idx].set(y) or another .at[] "
     "method."
 )
+
+
+class Sharding(Shown):
+    """The place of an array."""
+
+
+class SingleDeviceSharding(Sharding):
+    """The place of an array on one device."""
+
+    def __init__(self, device: Any) -> None:
+        self.device = device
+
+    @property
+    def device_set(self) -> set[Any]:
+        """The device, in a set."""
+        return {self.device}
+
+    def _facts(self) -> str:
+        return f"on {self.device.name!r}"
+
+
+class _Absent:
+    """A name that a class has not, although its base has it.
+
+    NumPy's ufuncs then take a copy on the host, and ``array + x`` calls ``x.__radd__``, as for
+    arrays of JAX.
+    """
+
+    def __get__(self, instance: Any, owner: type | None = None) -> NoReturn:
+        raise AttributeError("__array_ufunc__")
 
 
 class JaxArray(Array):
@@ -51,17 +82,7 @@ class JaxArray(Array):
             raise TypeError("iteration over a 0-d array")
         return (self[at] for at in range(self.shape[0]))
 
-    def __array_namespace__(self, *, api_version: str | None = None) -> Any:
-        from browsergpu.jax import numpy
-
-        Array.__array_namespace__(self, api_version=api_version)  # checks the version
-        return numpy
-
-    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
-        """Let NumPy compute on copies on the host, as for arrays of JAX."""
-        if is_own(_getframe(1)):
-            return Array.__array_ufunc__(self, ufunc, method, *inputs, **options)
-        return getattr(ufunc, method)(*map(_on_host, inputs), **_map_values(_on_host, options))
+    __array_ufunc__ = _Absent()
 
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
         if is_own(_getframe(1)):
@@ -81,6 +102,11 @@ class JaxArray(Array):
     def __deepcopy__(self, memo: Any) -> Any:
         return self.__copy__()
 
+    @property
+    def sharding(self) -> SingleDeviceSharding:
+        """The device, as JAX describes it."""
+        return SingleDeviceSharding(self.device)
+
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
             raise AttributeError(f"'Array' object has no attribute {name!r}")
@@ -93,8 +119,7 @@ class TrackedJaxArray(Variable, JaxArray):
     __slots__ = ()
     __iter__ = JaxArray.__iter__
     __setitem__ = JaxArray.__setitem__
-    __array_namespace__ = JaxArray.__array_namespace__
-    __array_ufunc__ = JaxArray.__array_ufunc__
+    __array_ufunc__ = _Absent()
     __array_function__ = JaxArray.__array_function__
 
     def __repr__(self) -> str:
@@ -107,8 +132,7 @@ class BatchedJaxArray(Batched, JaxArray):
     __slots__ = ()
     __iter__ = JaxArray.__iter__
     __setitem__ = JaxArray.__setitem__
-    __array_namespace__ = JaxArray.__array_namespace__
-    __array_ufunc__ = JaxArray.__array_ufunc__
+    __array_ufunc__ = _Absent()
     __array_function__ = JaxArray.__array_function__
 
 
@@ -241,6 +265,6 @@ def refuse(name: str, advice: str) -> Any:
     return property(getter)
 
 
-def cast(x: Any, kind: np.dtype[Any]) -> Any:
+def cast(x: Any, kind: Any) -> Any:
     """Return a JAX array in another dtype."""
     return data_types.astype(x, kind, copy=False)

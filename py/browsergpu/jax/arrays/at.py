@@ -58,7 +58,7 @@ class AtKey(Shown):
         if valid is True:
             return as_jax(found)
         if fill_value is None:
-            fill_value = _fill_value(x.dtype)
+            fill_value = fill_value_of(x.dtype)
         if valid is False:
             full = creation.full(found.shape, fill_value, dtype=x.dtype, device=x.device)
             return as_jax(full)
@@ -128,7 +128,8 @@ def _check_wrap(op: str, wrap: Any, sharding: Any) -> None:
         raise InvalidType(op, "out_sharding", sharding, "None")
 
 
-def _fill_value(dtype: Any) -> Any:
+def fill_value_of(dtype: Any) -> Any:
+    """Return the value that JAX gives elements out of bounds."""
     if dtype.kind in "fc":
         return float("nan")
     if dtype.kind == "b":

@@ -159,4 +159,4 @@ def getitem(self: Any, key: Any) -> Any:
 
 setattr(JaxArray, "__getitem__", getitem)  # noqa: B010
 for _kind in JAX - {JaxArray}:
-    _kind.__getitem__ = get  # type: ignore[attr-defined]
+    setattr(_kind, "__getitem__", get)  # noqa: B010

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from sys import _getframe
 from typing import Any
 
@@ -13,7 +14,8 @@ from browsergpu.core.places import is_own
 from browsergpu.jax.arrays import dtypes, operators
 from browsergpu.jax.arrays.array import JAX, JaxArray, as_jax, cast, refuse
 from browsergpu.jax.arrays.at import At
-from browsergpu.jax.numpy.namespace import FUNCTIONS
+from browsergpu.jax.numpy import namespace
+from browsergpu.jax.numpy.wrappers import FUNCTIONS
 
 _METHODS = (
     "all", "any", "argmax", "argmin", "argpartition", "argsort", "choose", "clip", "conj",
@@ -34,7 +36,7 @@ _REFUSED = {
     "register_hook": "Use jax.custom_vjp.",
 }
 _KINDS = (JaxArray, *[kind for kind in JAX if kind is not JaxArray])
-_ = operators
+_ = operators, namespace  # these enter their methods and functions
 
 
 def _add(name: str, method: Any) -> None:
@@ -59,12 +61,13 @@ for _name, _advice in _REFUSED.items():
     _add(_name, refuse(_name, _advice))
 
 
-def _astype(self: Any, dtype: Any, *args: Any, copy: bool = False, device: Any = None,
-            **options: Any) -> Any:  # fmt: skip
+_base_astype, _view_of_base = Array.astype, Array.view
+
+
+def _astype(self: Any, dtype: Any, copy: bool = False, device: Any = None) -> Any:
     """Return the array in another dtype. 64-bit dtypes become 32-bit dtypes."""
     if is_own(_getframe(1)):  # the engine's own code may use 64 bits
-        return Array.astype(self, dtype, *args, copy=copy, **options) if type(
-            self) is JaxArray else cast(self, dtype)  # fmt: skip
+        return _base_astype(self, dtype, copy=copy) if type(self) is JaxArray else cast(self, dtype)
     kind = dtypes.dtype_of("astype", dtype)
     if kind is None:
         kind = dtypes.FLOAT32
@@ -104,9 +107,6 @@ def _compress(self: Any, condition: Any, axis: int | None = None, *, out: Any = 
     return FUNCTIONS["compress"](condition, self, axis, out=out, size=size, fill_value=fill_value)
 
 
-_view_of_base = Array.view
-
-
 def _view(self: Any, dtype: Any = None) -> Any:
     """Return the bits as another dtype of the same width."""
     if dtype is None:
@@ -143,12 +143,19 @@ for _method_of in (
     _add(_own.__name__, _own)
 
 
+def _array_namespace(self: Any, *, api_version: str | None = None) -> Any:
+    """Return ``browsergpu.jax.numpy``."""
+    Array.__array_namespace__(self, api_version=api_version)  # checks the version
+    return sys.modules[namespace.__package__]
+
+
 def _is_deleted(self: Any) -> bool:
     """Return whether the memory was given away by ``donate``."""
     return False
 
 
 _add("is_deleted", _is_deleted)
+_add("__array_namespace__", _array_namespace)
 _add("is_ready", lambda self: NODE.__get__(self).trace is None)
 _add("at", property(At, doc="Make copies with some elements changed: ``x.at[key].set(value)``."))
 _add("weak_type", property(lambda self: False, doc="False: no array has a weak type."))

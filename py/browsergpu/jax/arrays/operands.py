@@ -101,11 +101,19 @@ def _number_for(x: Any, target: Any) -> Any:
     if target.kind == "c":
         return complex(x)
     if target.kind in "iu":
-        x = int(x)
-        limits = np.iinfo(target)
-        if not limits.min <= x <= limits.max:
-            raise OverflowError(f"Python integer {x} out of bounds for {target.name}")
+        return wrapped(x, target)
     return x
+
+
+def wrapped(x: int, target: Any) -> int:
+    """Return a Python integer as an integer of a dtype, without its higher bits, as JAX does.
+
+    Raises OverflowError for an integer out of the range of int32.
+    """
+    limits = np.iinfo(np.int32)
+    if not limits.min <= x <= limits.max:
+        raise OverflowError(f"Python integer {x} out of bounds for int32")
+    return int(np.int32(x).astype(target))
 
 
 def result_type_of(own: Any) -> Any:

@@ -12,10 +12,12 @@ from browsergpu.arrays.array import Array
 from browsergpu.core.element_types import COMPLEX64, FLOAT16, FLOAT32, INT32, UINT32
 from browsergpu.core.turns import exclusive
 from browsergpu.jax.arrays.array import JAX, BatchedJaxArray, JaxArray, TrackedJaxArray
-from browsergpu.jax.numpy.elementwise import FUNCTIONS
+from browsergpu.jax.numpy import elementwise
+from browsergpu.jax.numpy.wrappers import FUNCTIONS
 
 _FLOATS = frozenset((FLOAT16, FLOAT32, COMPLEX64))
 _NUMBERS = _FLOATS | {INT32, UINT32}
+_ = elementwise  # enters its functions
 _REFUSED = (list, tuple, set, dict)
 _binary = exclusive(apply.binary)
 

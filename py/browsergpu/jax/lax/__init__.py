@@ -60,7 +60,7 @@ _NAMES: dict[str, Any] = {
 _NAMES |= _operations.FUNCTIONS | _windows.FUNCTIONS
 _NAMES |= {"Precision": Precision, "RoundingMethod": RoundingMethod,
            "GatherScatterMode": GatherScatterMode}  # fmt: skip
-__all__ = sorted(_NAMES)  # noqa: PLE0605 - a list of names
+__all__ = sorted(_NAMES)
 globals().update(_NAMES)
 _ADVICE = {
     **dict.fromkeys(("gather", "scatter", "scatter_add", "scatter_mul", "scatter_min",
@@ -70,14 +70,11 @@ _ADVICE = {
                      "axis_index", "axis_size", "psum_scatter", "pswapaxes", "pshuffle"),
                     "Axes have no names. Sum along the axis of the result of vmap."),
     "fft": "Use jnp.fft.",
+    "linalg": "Use jnp.linalg or jax.scipy.linalg.",
 }  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:
-    if name == "linalg":
-        from browsergpu.jax.scipy import linalg
-
-        return linalg
     if name.startswith("_"):
         raise AttributeError(f"module 'browsergpu.jax.lax' has no attribute {name!r}")
     advice = _ADVICE.get(name)

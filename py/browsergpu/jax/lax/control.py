@@ -20,7 +20,7 @@ from browsergpu.functions import creation, elementwise, manipulation
 from browsergpu.jax import tree
 from browsergpu.jax.arrays.array import as_jax
 from browsergpu.jax.devices import eval_shape
-from browsergpu.jax.transforms import as_array
+from browsergpu.jax.transforms import as_array, vmap
 
 _NUMBERS = (bool, int, float, complex)
 
@@ -39,10 +39,11 @@ def _check_carry(op: str, before: Any, after: Any) -> Any:
         told = Description("another structure of the carry")
         raise InvalidType(op, "body function", told, "carry of equal types in and out")
     for x, y in zip(old[0], new[0], strict=True):
-        if isinstance(x, Array) and isinstance(y, Array):
-            if tuple(x.shape) != tuple(y.shape) or x.dtype != y.dtype:
-                told = Description(f"{y.dtype}{list(y.shape)} after {x.dtype}{list(x.shape)}")
-                raise InvalidType(op, "body function", told, "carry of equal types in and out")
+        if not isinstance(x, Array) or not isinstance(y, Array):
+            continue
+        if tuple(x.shape) != tuple(y.shape) or x.dtype != y.dtype:
+            told = Description(f"{y.dtype}{list(y.shape)} after {x.dtype}{list(x.shape)}")
+            raise InvalidType(op, "body function", told, "carry of equal types in and out")
     return new[1].unflatten(new[0])
 
 
@@ -135,8 +136,6 @@ def map(f: Callable[[Any], Any], xs: Any, *, batch_size: int | None = None) -> A
     """
     if batch_size is None:
         return scan(lambda _, x: ((), f(x)), (), xs)[1]
-    from browsergpu.jax.transforms import vmap
-
     elements = _as_arrays(xs)
     count = tree.leaves(elements)[0].shape[0]
     many = vmap(f)

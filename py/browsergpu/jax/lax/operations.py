@@ -12,6 +12,7 @@ from browsergpu.functions import special
 from browsergpu.functions.ordering import sorting
 from browsergpu.jax.arrays.array import JAX, as_jax, cast
 from browsergpu.jax.arrays.operands import array, operand, promoted
+from browsergpu.jax.lax.control import associative_scan
 from browsergpu.jax.numpy.wrappers import FUNCTIONS as NUMPY
 
 #: The functions by name.
@@ -245,8 +246,6 @@ def _cumulative(name: str, function: Callable[..., Any]) -> None:
 
 def _scanned(function: Callable[[Any, Any], Any]) -> Callable[..., Any]:
     def call(x: Any, axis: int) -> Any:
-        from browsergpu.jax.lax.control import associative_scan
-
         return associative_scan(function, x, axis=axis)
 
     return call

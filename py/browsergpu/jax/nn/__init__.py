@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import difflib
-from importlib import import_module
 from typing import Any
 
 from browsergpu.core.errors import UnknownName
+from browsergpu.jax.nn import initializers
 from browsergpu.jax.nn.functions import (
     celu,
     dot_product_attention,
@@ -52,8 +52,6 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name == "initializers":
-        return import_module("browsergpu.jax.nn.initializers")
     if name.startswith("_"):
         raise AttributeError(f"module 'browsergpu.jax.nn' has no attribute {name!r}")
     close = difflib.get_close_matches(name, __all__, 1)

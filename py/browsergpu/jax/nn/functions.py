@@ -247,8 +247,8 @@ def dot_product_attention(
         added = array(op, bias, "bias")
         chosen = added if chosen is None else _chosen(chosen, added, -math.inf)
     found = attention.scaled_dot_product_attention(
-        *heads, attn_mask=_with_causal(chosen, heads, is_causal), is_causal=is_causal and
-        chosen is None, scale=scale,
+        heads[0], heads[1], heads[2], attn_mask=_with_causal(chosen, heads, is_causal),
+        is_causal=is_causal and chosen is None, scale=scale,
     )  # fmt: skip
     return as_jax(manipulation.moveaxis(found, -3, -2))
 

@@ -7,21 +7,21 @@ them. Names that are not available raise an error that says so.
 from __future__ import annotations
 
 import difflib
-from importlib import import_module
 from typing import Any
 
 from browsergpu.core.errors import UnknownName
 from browsergpu.jax.arrays import methods as _methods  # noqa: F401 - adds methods to arrays
 from browsergpu.jax.arrays.dtypes import MISSING as _MISSING
-from browsergpu.jax.arrays.dtypes import SCALARS as _SCALARS
+from browsergpu.jax.numpy import fft, linalg
 from browsergpu.jax.numpy.namespace import CONSTANTS as _CONSTANTS
 from browsergpu.jax.numpy.namespace import SAME as _SAME
+from browsergpu.jax.numpy.scalars import SCALARS as _SCALARS
 from browsergpu.jax.numpy.wrappers import FUNCTIONS as _FUNCTIONS
 
-_NAMES = {**_SAME, **_MISSING, **_SCALARS, **_CONSTANTS, **_FUNCTIONS}
-__all__ = sorted(_NAMES)  # noqa: PLE0605 - a list of names
+_NAMES: dict[str, Any] = {**_SAME, **_MISSING, **_SCALARS, **_CONSTANTS, **_FUNCTIONS}
+_NAMES |= {"fft": fft, "linalg": linalg}
+__all__ = sorted(_NAMES)
 globals().update(_NAMES)
-_MODULES = ("linalg", "fft")
 _ADVICE = {
     "fix": "Use trunc.", "in1d": "Use isin.", "row_stack": "Use vstack.",
     "trapz": "Use trapezoid.", "msort": "Use sort.", "product": "Use prod.",
@@ -32,8 +32,6 @@ _ADVICE = {
 
 
 def __getattr__(name: str) -> Any:
-    if name in _MODULES:
-        return import_module(f"browsergpu.jax.numpy.{name}")
     if name.startswith("_"):
         raise AttributeError(f"module 'browsergpu.jax.numpy' has no attribute {name!r}")
     advice = _ADVICE.get(name)
@@ -44,4 +42,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*__all__, *_MODULES})
+    return __all__

@@ -14,9 +14,9 @@ from browsergpu.core.checks import is_several
 from browsergpu.core.errors import InvalidArgument
 from browsergpu.functions import creation, elementwise, manipulation
 from browsergpu.jax.arrays import dtypes
-from browsergpu.jax.arrays.array import JAX, JaxArray, as_jax, cast
+from browsergpu.jax.arrays.array import JAX, JaxArray, as_jax, cast, unwrapped
 from browsergpu.jax.arrays.operands import array as as_operand
-from browsergpu.jax.arrays.operands import arrays, from_host, operand, result_type_of
+from browsergpu.jax.arrays.operands import arrays, from_host, operand, result_type_of, wrapped
 from browsergpu.jax.numpy import wrappers
 from browsergpu.jax.numpy.wrappers import public, refuse
 
@@ -34,19 +34,23 @@ def _integers(x: Any) -> bool:
     return type(x) is int
 
 
-def _from_list(op: str, x: Any, device: Any) -> Any:
-    if any(isinstance(one, list | tuple) for one in x) or any(isinstance(one, Array) for one in x):
-        if _has_arrays(x):
-            return stacked([_from_list(op, one, device) if isinstance(one, list | tuple)
+def _from_list(op: str, x: Any, device: Any, kind: Any = None) -> Any:
+    if _has_arrays(x):
+        return stacked([_from_list(op, one, device, kind) if isinstance(one, list | tuple)
                             else as_operand(op, one) for one in x])  # fmt: skip
-    data = np.asarray(x)
+    data = np.asarray(x, kind)
     if data.dtype.kind not in "biufc":
         raise InvalidArgument(op, "object", x, "numbers, with rows of one length")
-    if data.dtype.kind in "iu" and data.size and _integers(x):
+    if kind is None and data.dtype.kind in "iu" and data.size and _integers(x):
         limits = np.iinfo(np.int32)
         if data.min() < limits.min or data.max() > limits.max:
             raise OverflowError(f"Python integer {data.max()} out of bounds for int32")
     return from_host(data, device)
+
+
+def _kind_for(x: Any, kind: Any) -> Any:
+    """Return the dtype in which to read a list: the requested one for integers."""
+    return kind if kind is not None and kind.kind in "iu" and _integers(list(x)) else None
 
 
 def _has_arrays(x: Any) -> bool:
@@ -101,7 +105,7 @@ def asarray(
     there = placed("asarray", device, out_sharding)
     if copy is False and not (type(a) in JAX and kind in (None, a.dtype)):
         raise InvalidArgument("asarray", "copy", copy, "True or None, as a copy is necessary")
-    found = _converted(a, there)
+    found = _converted(a, there, kind)
     if kind is not None and found.dtype != kind:
         return _cast(found, kind)
     return found.__copy__() if copy and found is a else found
@@ -113,13 +117,15 @@ def _cast(found: Any, kind: Any) -> Any:
     return cast(found, kind)
 
 
-def _converted(a: Any, there: Any) -> Any:
+def _converted(a: Any, there: Any, kind: Any) -> Any:
     if isinstance(a, list | tuple | range):
-        return _from_list("asarray", list(a), there)
+        return _from_list("asarray", list(a), there, _kind_for(a, kind))
     if isinstance(a, int) and not isinstance(a, bool | np.generic):
-        limits = np.iinfo(np.int32)
+        own = kind if kind is not None and kind.kind in "iu" else dtypes.INT32
+        limits = np.iinfo(own)
         if not limits.min <= a <= limits.max:
-            raise OverflowError(f"Python integer {a} out of bounds for int32")
+            raise OverflowError(f"Python integer {a} out of bounds for {own.name}")
+        return as_jax(creation.asarray(np.asarray(a, own), device=there))
     if not isinstance(a, Array) and (hasattr(a, "__array__") or hasattr(a, "__buffer__")):
         return from_host(a, there)
     found = as_operand("asarray", a, "a")
@@ -139,9 +145,7 @@ def array(
 
 
 def _filled(name: str, value: Any) -> None:
-    def call(
-        shape: Any, dtype: Any = None, *, device: Any = None, out_sharding: Any = None
-    ) -> Any:
+    def call(shape: Any, dtype: Any = None, *, device: Any = None, out_sharding: Any = None) -> Any:
         kind = dtypes.dtype_of(name, dtype) or dtypes.FLOAT32
         there = placed(name, device, out_sharding)
         return as_jax(creation.full(_shape(shape), value, dtype=kind, device=there))
@@ -172,7 +176,10 @@ def full(
 ) -> Any:
     """Return an array filled with a value, in its dtype by default."""
     there = placed("full", device, out_sharding)
-    value = asarray(fill_value, dtype, device=there)
+    kind = dtypes.dtype_of("full", dtype)
+    if kind is not None and kind.kind in "iu" and type(fill_value) is int:
+        fill_value = wrapped(fill_value, kind)
+    value = asarray(fill_value, kind, device=there)
     spread = manipulation.broadcast_to(value, _shape(shape))
     return as_jax(elementwise.positive(spread) if spread.dtype.kind != "b" else spread.__copy__())
 
@@ -190,9 +197,12 @@ def full_like(
     if there is None and isinstance(own, Array):
         there = own.device
     if isinstance(fill_value, int | float | complex) and not isinstance(fill_value, np.generic):
-        value = dtypes.OF_PYTHON[bool] if kind.kind == "b" else kind
-        return as_jax(creation.full(extents, value.type(fill_value).item(), dtype=kind,
-                                    device=there))  # fmt: skip
+        own_value: Any = fill_value
+        if kind.kind in "iu":
+            own_value = wrapped(int(fill_value.real), kind)
+        if kind.kind == "b":
+            own_value = bool(fill_value)
+        return as_jax(creation.full(extents, own_value, dtype=kind, device=there))
     return full(extents, fill_value, kind, device=there)
 
 
@@ -244,7 +254,7 @@ def linspace(
         )
         low, high = start, stop
     else:
-        low, high = [wrappers.unwrapped(x) for x in arrays("linspace", start, stop, floats=True)]
+        low, high = [unwrapped(x) for x in arrays("linspace", start, stop, floats=True)]
         found = wrappers.own("linspace")(low, high, index(num), endpoint, axis=axis)
     found = as_jax(found)
     if kind is not None and kind != found.dtype:
@@ -305,7 +315,7 @@ def tri(N: int, M: int | None = None, k: int = 0, dtype: Any = None) -> Any:
 @public()
 def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = "xy") -> Any:
     """Return coordinate arrays of vectors."""
-    given = [wrappers.unwrapped(as_operand("meshgrid", x)) for x in xi]
+    given = [unwrapped(as_operand("meshgrid", x)) for x in xi]
     return list(as_jax(wrappers.own("meshgrid")(*given, copy=copy, sparse=sparse,
                                                 indexing=indexing)))  # fmt: skip
 
@@ -359,4 +369,3 @@ def frombuffer(buffer: Any, dtype: Any = float, count: int = -1, offset: int = 0
 def fromstring(string: str, dtype: Any = float, count: int = -1, *, sep: str) -> Any:
     """Return an array of the numbers of a text."""
     return asarray(np.fromstring(string, dtypes.dtype_of("fromstring", dtype), count, sep=sep))
-

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -39,8 +40,8 @@ _TO_FLOATS: dict[str, Any] = {
     )},
     "arccos": own.acos, "arccosh": own.acosh, "arcsin": own.asin, "arcsinh": own.asinh,
     "arctan": own.atan, "arctanh": own.atanh, "rint": own.round,
-    **dict.fromkeys(("cbrt", "deg2rad", "degrees", "exp2", "fabs", "rad2deg", "radians", "sinc",
-                     "i0", "spacing", "frexp", "modf", "signbit"), ""),
+    **dict.fromkeys(("cbrt", "exp2", "fabs", "sinc",
+                     "spacing", "frexp", "modf", "signbit"), ""),
 }  # fmt: skip
 #: Functions that keep the dtype, or give bools.
 _OF_ANY: dict[str, Any] = {
@@ -53,7 +54,7 @@ _OF_ANY: dict[str, Any] = {
                      "iscomplex", "nan_to_num", "angle", "bitwise_count"), ""),
 }  # fmt: skip
 #: Functions that round floats, and return integers as they are.
-_ROUNDED = {"floor": own.floor, "ceil": own.ceil, "trunc": own.trunc, "fix": own.trunc}
+_ROUNDED = {"floor": own.floor, "ceil": own.ceil, "trunc": own.trunc}
 _OF_FLOATS_2: dict[str, Any] = {
     "divide": own.divide, "true_divide": own.divide, "arctan2": own.atan2, "atan2": own.atan2,
     "hypot": own.hypot, "copysign": own.copysign, "nextafter": own.nextafter,
@@ -72,6 +73,11 @@ _OF_TWO: dict[str, Any] = {
     "power": own.pow, "pow": own.pow,
     **dict.fromkeys(("fmax", "fmin", "fmod", "gcd", "lcm"), ""),
 }  # fmt: skip
+#: Functions for which two bools count as int32.
+_OF_WHOLE = frozenset((
+    "floor_divide", "remainder", "mod", "power", "pow", "left_shift", "right_shift",
+    "bitwise_left_shift", "bitwise_right_shift", "fmod",
+))  # fmt: skip
 
 
 def _composed(name: str) -> Callable[..., Any]:
@@ -99,6 +105,7 @@ def _of_two(name: str, function: Any, floats: bool) -> Any:
     operation = own.OPERATIONS.get(function) if function else None
     run = function or _composed(name)
     quick = _FLOATS if floats else _NUMBERS
+    is_of_whole = name in _OF_WHOLE
 
     def of_two(x: Any, y: Any, /) -> Any:
         if type(x) is JaxArray and operation is not None:
@@ -108,9 +115,16 @@ def _of_two(name: str, function: Any, floats: bool) -> Any:
                     return _binary(operation, x, y)
             elif (other is float or other is int) and kind in _FLOATS:
                 return _binary(operation, x, y)
-        return as_jax(run(*promoted(name, x, y, floats=floats)))
+        own = promoted(name, x, y, floats=floats)
+        if is_of_whole and all(_is_bool(one) for one in own):
+            own = [cast(array(name, one), dtypes.INT32) for one in own]
+        return as_jax(run(*own))
 
     return of_two
+
+
+def _is_bool(x: Any) -> bool:
+    return x.dtype.kind == "b" if isinstance(x, JaxArray) else isinstance(x, bool)
 
 
 def _enter(name: str, call: Any, doc: str) -> None:
@@ -141,6 +155,52 @@ for _name, _function in _OF_FLOATS_2.items():
 for _name, _function in _OF_TWO.items():
     _enter(_name, _of_two(_name, _function, floats=False),
            f"Return ``jnp.{_name}`` of each pair of elements.")  # fmt: skip
+
+
+def _without_bools(name: str, function: Any) -> Any:
+    """Return a function that returns bools as they are."""
+
+    def of_one(x: Any, /) -> Any:
+        given = array(name, x)
+        return given if given.dtype.kind == "b" else function(given)
+
+    return of_one
+
+
+def _of_whole(name: str, function: Any) -> Any:
+    """Return a function for which bools count as int32."""
+
+    def of_one(x: Any, /) -> Any:
+        given = x if type(x) is JaxArray else array(name, x)
+        return function(cast(given, dtypes.INT32) if given.dtype.kind == "b" else given)
+
+    return of_one
+
+
+for _name in ("positive", "conj", "conjugate"):
+    _enter(_name, _without_bools(_name, FUNCTIONS[_name]), FUNCTIONS[_name].__doc__)
+_enter("square", _of_whole("square", FUNCTIONS["square"]), FUNCTIONS["square"].__doc__)
+
+
+def _scaled(name: str, factor: float) -> Any:
+    def of_one(x: Any, /) -> Any:
+        return inexact(name, x) * factor
+
+    return of_one
+
+
+for _name, _factor in (("rad2deg", 180 / math.pi), ("degrees", 180 / math.pi),
+                       ("deg2rad", math.pi / 180), ("radians", math.pi / 180)):  # fmt: skip
+    _enter(_name, _scaled(_name, _factor), f"Return ``jnp.{_name}`` of each element.")
+
+
+@public()
+def i0(x: Any, /) -> Any:
+    """Return the modified Bessel function of the first kind and order 0 of real numbers."""
+    given = inexact("i0", x)
+    if given.dtype.kind == "c":
+        raise InvalidType("i0", "x", given.dtype, "real numbers")
+    return as_jax(wrappers.own("i0")(unwrapped(given)))
 
 
 @public()
@@ -174,7 +234,10 @@ def clip(arr: Any = None, /, min: Any = None, max: Any = None) -> Any:
 def round_(a: Any, decimals: int = 0, out: Any = None) -> Any:
     """Round to a number of decimals, halves to even."""
     wrappers.refuse("round", out=out)
-    return as_jax(wrappers.own("round")(unwrapped(array("round", a)), decimals))
+    given = array("round", a)
+    if given.dtype.kind == "b":
+        raise InvalidType("round", "a", given.dtype, "numbers")
+    return as_jax(wrappers.own("round")(unwrapped(given), decimals))
 
 
 @public()

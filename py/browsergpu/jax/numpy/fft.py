@@ -8,12 +8,13 @@ from browsergpu.jax.arrays import dtypes
 from browsergpu.jax.arrays.array import as_jax
 from browsergpu.jax.numpy import wrappers
 
-__all__ = [
+_NAMES = (
     "fft", "fft2", "fftfreq", "fftn", "fftshift", "hfft", "ifft", "ifft2", "ifftn", "ifftshift",
     "ihfft", "irfft", "irfft2", "irfftn", "rfft", "rfft2", "rfftfreq", "rfftn",
-]  # fmt: skip
+)  # fmt: skip
+__all__ = list(_NAMES)
 
-for _name in __all__:
+for _name in _NAMES:
     globals()[_name] = wrappers.general(f"fft.{_name}")
 
 

@@ -12,6 +12,7 @@ from browsergpu.functions import creation, elementwise, manipulation
 from browsergpu.functions.ordering import sorting
 from browsergpu.jax.arrays import dtypes, keys
 from browsergpu.jax.arrays.array import as_jax, unwrapped
+from browsergpu.jax.arrays.at import fill_value_of
 from browsergpu.jax.arrays.operands import array, arrays
 from browsergpu.jax.numpy import wrappers
 from browsergpu.jax.numpy.wrappers import FUNCTIONS, public, refuse
@@ -47,9 +48,7 @@ def take_along_axis(
     found = as_jax(sorting.take_along_axis(x, as_jax(inside), axis=axis))
     if keys.mode_of("take_along_axis", mode, "fill") == "clip":
         return found
-    from browsergpu.jax.arrays.at import _fill_value
-
-    fill = _fill_value(x.dtype) if fill_value is None else fill_value
+    fill = fill_value_of(x.dtype) if fill_value is None else fill_value
     return as_jax(elementwise.where(elementwise.equal(own, inside), found, fill))
 
 
@@ -204,8 +203,9 @@ def _in_place(name: str, at: int) -> None:
         if inplace:
             expected = "False, as arrays cannot be changed"
             raise ValueError(f"jnp.{name}: inplace must be {expected}. Use the result.")
-        given = [unwrapped(array(name, x)) if not isinstance(x, str | type(None)) else x
-                 for x in args]  # fmt: skip
+        given: list[Any] = [
+            x if isinstance(x, str | type(None)) else unwrapped(array(name, x)) for x in args
+        ]
         own = given[0].copy()
         wrappers.own(name)(own, *given[1:], **options)
         return as_jax(own)
@@ -305,7 +305,7 @@ def mask_indices(n: int, mask_func: Any, k: int = 0, *, size: int | None = None)
     return nonzero(mask_func(FUNCTIONS["ones"]((n, n)), k), size=size)
 
 
-@public()
+@public("ix_")
 def ix_(*args: Any) -> Any:
     """Return index arrays of a grid."""
     made = []

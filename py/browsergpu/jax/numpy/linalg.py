@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from browsergpu.jax.arrays.array import unwrapped
+from browsergpu.functions.elementwise import conj
+from browsergpu.functions.manipulation import matrix_transpose
 from browsergpu.jax.arrays.operands import inexact
 from browsergpu.jax.numpy import wrappers
 from browsergpu.jax.numpy.wrappers import FUNCTIONS as _ALL
 
-__all__ = [
+_NAMES = (
     "cholesky", "cond", "cross", "det", "diagonal", "eig", "eigh", "eigvals", "eigvalsh", "inv",
     "lstsq", "matmul", "matrix_norm", "matrix_power", "matrix_rank", "matrix_transpose",
     "multi_dot", "norm", "outer", "pinv", "qr", "slogdet", "solve", "svd", "svdvals", "tensordot",
     "tensorinv", "tensorsolve", "trace", "vecdot", "vector_norm",
-]  # fmt: skip
+)  # fmt: skip
+__all__ = list(_NAMES)
 
 
 def _function(name: str) -> Any:
@@ -30,7 +32,7 @@ def _function(name: str) -> Any:
     return of_floats
 
 
-for _name in __all__:
+for _name in _NAMES:
     globals()[_name] = _function(_name)
 for _name in ("cross", "matmul", "matrix_transpose", "outer", "tensordot", "vecdot"):
     globals()[_name] = _ALL[_name]
@@ -47,10 +49,8 @@ def trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> Any:
 
 
 def _symmetrized(x: Any) -> Any:
-    from browsergpu.functions.elementwise import conj
-    from browsergpu.functions.manipulation import matrix_transpose
-
-    return (x + conj(matrix_transpose(x))) / 2
+    own = matrix_transpose(x)
+    return (x + (conj(own) if x.dtype.kind == "c" else own)) / 2
 
 
 def _of_symmetric(name: str) -> Any:
@@ -77,7 +77,3 @@ def cholesky(a: Any, *, upper: bool = False, symmetrize_input: bool = True) -> A
     """Return the Cholesky factor of a positive definite matrix."""
     x = inexact("cholesky", a, "a")
     return _cholesky(_symmetrized(x) if symmetrize_input else x, upper=upper)
-
-
-__all__ += []
-_ = unwrapped

@@ -306,7 +306,7 @@ def triu(m: Any, k: int = 0) -> Any:
 @public()
 def ndim(a: Any) -> int:
     """Return the number of axes."""
-    return array("ndim", a, "a").ndim if not hasattr(a, "ndim") else a.ndim
+    return int(a.ndim if hasattr(a, "ndim") else array("ndim", a, "a").ndim)
 
 
 @public()

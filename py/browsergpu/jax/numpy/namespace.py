@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable
 from functools import wraps
 from typing import Any
@@ -11,8 +12,8 @@ import numpy as np
 
 from browsergpu.core.errors import InvalidArgument
 from browsergpu.jax.arrays import dtypes
-from browsergpu.jax.arrays.array import JAX, JaxArray
-from browsergpu.jax.arrays.operands import array, operand, result_type_of
+from browsergpu.jax.arrays.array import JAX, JaxArray, as_jax, unwrapped
+from browsergpu.jax.arrays.operands import array, arrays, inexact, operand, result_type_of
 from browsergpu.jax.numpy import (
     creation,  # noqa: F401 - enters its functions
     elementwise,  # noqa: F401
@@ -23,11 +24,12 @@ from browsergpu.jax.numpy import (
     wrappers,
 )
 from browsergpu.jax.numpy.wrappers import FUNCTIONS, public
+from browsergpu.jax.transforms import vmap
 
 #: Names of which the function of browsergpu has JAX's meaning.
 _GENERAL = (
     "allclose", "apply_over_axes", "argpartition", "array_equal", "array_equiv", "array_split",
-    "average", "bartlett", "blackman", "block", "choose", "corrcoef", "cov", "cross", "delete",
+    "average", "bartlett", "blackman", "block", "corrcoef", "cov", "cross", "delete",
     "diag", "diagflat", "digitize", "dsplit", "ediff1d", "fliplr", "flipud", "gradient", "hamming",
     "hanning", "histogram", "histogram2d", "histogram_bin_edges", "histogramdd", "hsplit", "insert",
     "interp", "isclose", "kaiser", "kron", "lexsort", "median", "nanargmax", "nanargmin", "nanmax",
@@ -57,8 +59,9 @@ def _enter() -> None:
 
 def _as_array(function: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(function)
-    def call(*args: Any, **options: Any) -> Any:
-        return array(function.__name__, function(*args, **options))
+    def call(a: Any, b: Any, *args: Any, **options: Any) -> Any:
+        own = [array(function.__name__, x) for x in (a, b)]
+        return array(function.__name__, function(*own, *args, **options))
 
     return call
 
@@ -78,7 +81,49 @@ def _wide(x: Any) -> Any:
     return x.astype("int32") if is_small else x
 
 
+def _of_inexact(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function that first casts integers to float32."""
+
+    @wraps(function)
+    def call(*args: Any, **options: Any) -> Any:
+        own = [inexact(function.__name__, x) if type(x) in JAX else x for x in args]
+        return function(*own, **options)
+
+    return call
+
+
+def _histogram(
+    a: Any, bins: Any = 10, range: Any = None, weights: Any = None, density: bool | None = None
+) -> Any:
+    """Return the counts of bins, as floats, and their edges."""
+    found = _own_histogram(a, bins, range, density, weights)
+    return (found[0].astype("float32") if weights is None else found[0]), found[1]
+
+
 _enter()
+for _name in ("polymul", "polyder", "polydiv"):
+    FUNCTIONS[_name] = _of_inexact(FUNCTIONS[_name])
+_own_histogram = FUNCTIONS["histogram"]
+FUNCTIONS["histogram"] = _histogram
+
+
+class _Grid:
+    """``jnp.mgrid`` and the like: arrays by the key in brackets."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getitem__(self, key: Any) -> Any:
+        own = tuple(map(unwrapped, key)) if isinstance(key, tuple) else unwrapped(key)
+        found = as_jax(getattr(wrappers.own(self._name), "__getitem__")(own))  # noqa: B009
+        return list(found) if isinstance(found, tuple) else found
+
+    def __repr__(self) -> str:
+        return f"jnp.{self._name}"
+
+
+for _name in ("mgrid", "ogrid", "r_", "c_"):
+    FUNCTIONS[_name] = _Grid(_name)
 
 #: Names of NumPy that mean the same.
 SAME: dict[str, Any] = {
@@ -94,6 +139,15 @@ CONSTANTS: dict[str, Any] = {
     "e": math.e, "pi": math.pi, "inf": math.inf, "nan": math.nan, "euler_gamma": np.euler_gamma,
     "ndarray": JaxArray,
 }  # fmt: skip
+
+
+@public()
+def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Any:
+    """Return the elements of the choices that an array of indices numbers."""
+    wrappers.refuse("choose", out=out)
+    given = choices if isinstance(choices, list | tuple) else list(choices)
+    own = [unwrapped(x) for x in arrays("choose", *given)]
+    return as_jax(wrappers.own("choose")(unwrapped(array("choose", a)), own, mode=mode))
 
 
 @public()
@@ -173,7 +227,8 @@ def save(file: Any, arr: Any, allow_pickle: bool = False) -> None:
 @public()
 def savez(file: Any, *args: Any, **kwds: Any) -> None:
     """Save arrays in NumPy's format."""
-    np.savez(file, *map(np.asarray, args), **{name: np.asarray(x) for name, x in kwds.items()})
+    named: Any = {name: np.asarray(x) for name, x in kwds.items()}
+    np.savez(file, *map(np.asarray, args), **named)
 
 
 @public()
@@ -187,32 +242,61 @@ def load(file: Any, *args: Any, **kwargs: Any) -> Any:
 def vectorize(
     pyfunc: Callable[..., Any], *, excluded: Any = (), signature: str | None = None
 ) -> Callable[..., Any]:
-    """Return a function of scalars as a function of arrays, by :func:`vmap` over all axes.
+    """Return a function of arrays with any leading axes, by :func:`vmap` over these axes.
 
-    ``signature`` and ``excluded`` are refused.
+    Parameters
+    ----------
+    pyfunc : callable
+        A function of numbers, or of arrays of the ranks in ``signature``.
+    excluded : collection of int
+        The positions of arguments that are passed as they are.
+    signature : str, optional
+        The axes of the arguments and results of ``pyfunc``, such as "(n),(n)->()".
+
+    Returns
+    -------
+    callable
+        The function of arrays.
     """
-    wrappers.refuse("vectorize", signature=signature, excluded=excluded or None)
+    ranks = None if signature is None else _ranks(signature)
 
     @wraps(pyfunc)
-    def call(*args: Any) -> Any:
-        from browsergpu.jax.transforms import vmap
+    def call(*args: Any, **options: Any) -> Any:
+        fixed = {n: x for n, x in enumerate(args) if n in excluded}
+        given = [array("vectorize", x) for n, x in enumerate(args) if n not in excluded]
+        own = [0] * len(given) if ranks is None else ranks
+        if len(own) != len(given):
+            raise InvalidArgument("vectorize", "args", len(given), f"{len(own)} arguments")
+        leads = [x.shape[: x.ndim - rank] for x, rank in zip(given, own, strict=True)]
+        batch = np.broadcast_shapes(*leads)
+        spread = [
+            FUNCTIONS["broadcast_to"](x, (*batch, *x.shape[x.ndim - rank :]))
+            for x, rank in zip(given, own, strict=True)
+        ]
 
-        given = FUNCTIONS["broadcast_arrays"](*args)
-        if not given or not given[0].ndim:
-            return pyfunc(*given)
-        function = pyfunc
-        for _ in range(given[0].ndim):
+        def function(*rest: Any) -> Any:
+            others = iter(rest)
+            whole = [fixed[n] if n in fixed else next(others) for n in range(len(args))]
+            return pyfunc(*whole, **options)
+
+        for _ in batch:
             function = vmap(function)
-        return function(*given)
+        return function(*spread)
 
     return call
+
+
+def _ranks(signature: str) -> list[int]:
+    """Return the number of axes of each argument of a signature."""
+    inputs = re.findall(r"\(([^()]*)\)", signature.partition("->")[0])
+    if "->" not in signature or not inputs:
+        raise InvalidArgument("vectorize", "signature", signature, "a text such as '(n),(n)->()'")
+    return [len([name for name in one.split(",") if name.strip()]) for one in inputs]
 
 
 @public()
 def apply_along_axis(func1d: Any, axis: int, arr: Any, *args: Any, **kwargs: Any) -> Any:
     """Apply a function to the vectors along an axis, by :func:`vmap`."""
-    from browsergpu.jax.transforms import vmap
-
     x = array("apply_along_axis", arr)
     at = axis % x.ndim
     moved = FUNCTIONS["moveaxis"](x, at, -1)

@@ -35,9 +35,9 @@ def _sum_function(name: str, quick: Callable[..., Any]) -> None:
         a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False,
         initial: Any = None, where: Any = None, promote_integers: bool = True,
     ) -> Any:  # fmt: skip
-        if type(a) is JaxArray and dtype is out is initial is where is None:
-            if a.node.kind in _QUICK:
-                return quick(a, axis=axis, keepdims=keepdims)
+        is_quick = type(a) is JaxArray and dtype is out is initial is where is None
+        if is_quick and a.node.kind in _QUICK:
+            return quick(a, axis=axis, keepdims=keepdims)
         refuse(name, out=out)
         x = array(name, a, "a")
         kind = dtypes.dtype_of(name, dtype) or _summed_dtype(x, promote_integers)
@@ -65,9 +65,9 @@ def _extreme(name: str, quick: Callable[..., Any]) -> Any:
         a: Any, axis: Any = None, out: Any = None, keepdims: bool = False, initial: Any = None,
         where: Any = None,
     ) -> Any:  # fmt: skip
-        if type(a) is JaxArray and out is initial is where is None:
-            if a.node.kind in _QUICK_EXTREMES:
-                return quick(a, axis=axis, keepdims=keepdims)
+        is_quick = type(a) is JaxArray and out is initial is where is None
+        if is_quick and a.node.kind in _QUICK_EXTREMES:
+            return quick(a, axis=axis, keepdims=keepdims)
         refuse(name, out=out)
         x = array(name, a, "a")
         if initial is None and where is None:
@@ -237,8 +237,3 @@ def _without_nan(name: str, fill: float) -> None:
 
 for _name, _fill in (("nansum", 0.0), ("nanprod", 1.0), ("nancumsum", 0.0), ("nancumprod", 1.0)):
     _without_nan(_name, _fill)
-wrappers_needed = (
-    "nanmax", "nanmin", "nanmean", "nanstd", "nanvar", "nanmedian", "nanpercentile", "nanquantile",
-    "nanargmax", "nanargmin", "median", "percentile", "quantile", "average", "cov", "corrcoef",
-    "histogram", "histogram2d", "histogramdd", "histogram_bin_edges", "digitize",
-)  # fmt: skip

@@ -22,6 +22,8 @@ FUNCTIONS: dict[str, Any] = {}
 _REFUSED = ("out", "order", "subok", "casting", "like")
 #: Names of array parameters beside those of NumPy's.
 _ARRAYS = OPERANDS | {"x1", "x2", "c", "y"}
+#: Array parameters that may also be sequences of arrays.
+_SEVERAL = frozenset(("multi_index",))
 
 
 def public(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -72,9 +74,10 @@ def general(name: str, of: str = "") -> Callable[..., Any]:
         if "dtype" in options:
             options["dtype"] = dtypes.dtype_of(name, options["dtype"])
         given = [
-            _coerced(name, x, at in places, at >= several) for at, x in enumerate(args)
+            _coerced(name, x, at in places, at >= several, places.get(at, ""))
+            for at, x in enumerate(args)
         ]  # fmt: skip
-        named = {key: _coerced(name, x, key in _ARRAYS, False) for key, x in options.items()}
+        named = {key: _coerced(name, x, key in _ARRAYS, False, key) for key, x in options.items()}
         return as_jax(theirs(*given, **named))
 
     call.__name__ = call.__qualname__ = name.rpartition(".")[2]
@@ -82,23 +85,23 @@ def general(name: str, of: str = "") -> Callable[..., Any]:
     return call
 
 
-def _array_places(function: Any) -> tuple[frozenset[int], int]:
-    """Return the places of array parameters, and the first place of ``*arrays``."""
+def _array_places(function: Any) -> tuple[dict[int, str], int]:
+    """Return the names of array parameters by place, and the first place of ``*arrays``."""
     try:
         known = list(signature(function).parameters.values())
     except (TypeError, ValueError):
-        return frozenset(), 2**31
+        return {}, 2**31
     rest = [at for at, one in enumerate(known) if one.kind is Parameter.VAR_POSITIONAL]
     return (
-        frozenset(at for at, one in enumerate(known) if one.name in _ARRAYS and at not in rest),
+        {at: one.name for at, one in enumerate(known) if one.name in _ARRAYS and at not in rest},
         rest[0] if rest else 2**31,
     )
 
 
-def _coerced(op: str, x: Any, is_array: bool, may_be: bool) -> Any:
+def _coerced(op: str, x: Any, is_array: bool, may_be: bool, name: str = "") -> Any:
     if type(x) in JAX:
         return unwrapped(x)
-    if is_array:
+    if is_array and not (name in _SEVERAL and isinstance(x, list | tuple)):
         return x if x is None or isinstance(x, str) else unwrapped(operand(op, x))
     if isinstance(x, np.ndarray) or may_be:
         return unwrapped(operand(op, x)) if _is_data(x) else x

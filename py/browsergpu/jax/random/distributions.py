@@ -125,9 +125,7 @@ def maxwell(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any =
     return as_jax(elementwise.sqrt((drawn * drawn).sum(-1)))
 
 
-def double_sided_maxwell(
-    key: Any, loc: Any, scale: Any, shape: Any = (), dtype: Any = None
-) -> Any:
+def double_sided_maxwell(key: Any, loc: Any, scale: Any, shape: Any = (), dtype: Any = None) -> Any:
     """Return numbers from the double-sided Maxwell distribution."""
     kind = float_of("double_sided_maxwell", dtype)
     of_parameters = shape_for("double_sided_maxwell", None, loc, scale)

@@ -171,9 +171,7 @@ def fold_in(key: Any, data: Any) -> Any:
     return as_jax(manipulation.stack([*threefry(words, elementwise.multiply(low, 0), low)]))
 
 
-def bits(
-    key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = None
-) -> Any:
+def bits(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = None) -> Any:
     """Return random bits, as uint32 of a shape, or as uint8 or uint16."""
     check_sharding("bits", out_sharding)
     kind = dtypes.dtype_of("bits", dtype) or dtypes.UINT32

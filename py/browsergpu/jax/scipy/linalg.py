@@ -11,7 +11,7 @@ from browsergpu.jax.arrays.array import as_jax
 from browsergpu.jax.arrays.operands import array, arrays, inexact
 from browsergpu.jax.numpy import linalg as _numpys
 from browsergpu.jax.numpy.wrappers import FUNCTIONS as NUMPY
-from browsergpu.jax.scipy import unknown
+from browsergpu.jax.scipy.absent import unknown
 
 __all__ = [
     "block_diag", "cho_factor", "cho_solve", "cholesky", "det", "eigh", "expm", "inv", "qr",

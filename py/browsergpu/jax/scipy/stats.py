@@ -9,7 +9,7 @@ from browsergpu.core.showing import Shown
 from browsergpu.functions import elementwise, special
 from browsergpu.jax.arrays.array import as_jax
 from browsergpu.jax.arrays.operands import arrays
-from browsergpu.jax.scipy import unknown
+from browsergpu.jax.scipy.absent import unknown
 
 _LOG_2PI = math.log(2 * math.pi)
 
