@@ -90,17 +90,20 @@ def flatten(tree: Any, is_leaf: IsLeaf = None) -> tuple[list[Any], PyTreeDef]:
     [1, 2]
     """
     found: list[Any] = []
+    return found, _visited(tree, is_leaf, found)
 
-    def visit(one: Any) -> PyTreeDef:
-        parted = None if is_leaf is not None and is_leaf(one) else _parted(one)
-        if parted is None:
-            found.append(one)
-            return PyTreeDef(None, None, None)
-        data, children = parted
-        return PyTreeDef(type(one), data, [visit(child) for child in children])
 
-    structure = visit(tree)
-    return found, structure
+def _visited(one: Any, is_leaf: IsLeaf, found: list[Any]) -> PyTreeDef:
+    """Append the leaves of a tree, and return its structure."""
+    parted = None if is_leaf is not None and is_leaf(one) else _parted(one)
+    if parted is None:
+        found.append(one)
+        return _LEAF
+    data, children = parted
+    return PyTreeDef(type(one), data, [_visited(child, is_leaf, found) for child in children])
+
+
+_LEAF = PyTreeDef(None, None, None)
 
 
 def leaves(tree: Any, is_leaf: IsLeaf = None) -> list[Any]:
@@ -228,17 +231,17 @@ def register_pytree_node_class(cls: type) -> type:
 def leaves_with_path(tree: Any, is_leaf: IsLeaf = None) -> list[tuple[tuple[Any, ...], Any]]:
     """Return the leaves of a tree with their paths, which are tuples of keys."""
     found: list[tuple[tuple[Any, ...], Any]] = []
-
-    def visit(path: tuple[Any, ...], one: Any) -> None:
-        parted = None if is_leaf is not None and is_leaf(one) else _parted(one)
-        if parted is None:
-            found.append((path, one))
-            return
-        for key, child in zip(_path_keys(one, parted), parted[1], strict=True):
-            visit((*path, key), child)
-
-    visit((), tree)
+    _visit_paths((), tree, is_leaf, found)
     return found
+
+
+def _visit_paths(path: tuple[Any, ...], one: Any, is_leaf: IsLeaf, found: list[Any]) -> None:
+    parted = None if is_leaf is not None and is_leaf(one) else _parted(one)
+    if parted is None:
+        found.append((path, one))
+        return
+    for key, child in zip(_path_keys(one, parted), parted[1], strict=True):
+        _visit_paths((*path, key), child, is_leaf, found)
 
 
 def _path_keys(tree: Any, parted: tuple[Any, Sequence[Any]]) -> Sequence[Any]:

@@ -110,7 +110,8 @@ class JaxArray(Array):
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
             raise AttributeError(f"'Array' object has no attribute {name!r}")
-        raise UnknownName(f"jax.Array.{name}", "It is not available. Use browsergpu.jax.numpy.")
+        advice = ADVICE.get(name, "It is not available. Use browsergpu.jax.numpy.")
+        raise UnknownName(f"jax.Array.{name}", advice)
 
 
 class TrackedJaxArray(Variable, JaxArray):
@@ -256,11 +257,26 @@ def unwrapped(x: Any) -> Any:
     return x
 
 
-def refuse(name: str, advice: str) -> Any:
-    """Return a property that raises UnknownName, for a name that JAX's arrays do not have."""
+#: Advice for names that JAX's arrays do not have, although browsergpu's arrays have them.
+ADVICE = {
+    "fill": "Arrays cannot be changed. Use jnp.full_like.",
+    "put": "Arrays cannot be changed. Use x.at[indices].set(values).",
+    "partition": "Use jnp.partition.",
+    "setflags": "Arrays cannot be changed.",
+    "set": "Use x.at[...].set(values).",
+    "backward": "Use jax.grad.",
+    "requires_grad_": "Use jax.grad.",
+    "retain_grad": "Use jax.grad.",
+    "register_hook": "Use jax.custom_vjp.",
+    "flat": "Use x.ravel().",
+}
+
+
+def refused(name: str) -> Any:
+    """Return a property that raises UnknownName."""
 
     def getter(self: Any) -> NoReturn:
-        raise UnknownName(f"jax.Array.{name}", advice)
+        raise AttributeError(name)  # Python then calls __getattr__
 
     return property(getter)
 

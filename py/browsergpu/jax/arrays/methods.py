@@ -12,7 +12,7 @@ from browsergpu.core.checks import is_several
 from browsergpu.core.errors import InvalidType
 from browsergpu.core.places import is_own
 from browsergpu.jax.arrays import dtypes, operators
-from browsergpu.jax.arrays.array import JAX, JaxArray, as_jax, cast, refuse
+from browsergpu.jax.arrays.array import ADVICE, JAX, JaxArray, as_jax, cast, refused
 from browsergpu.jax.arrays.at import At
 from browsergpu.jax.numpy import namespace
 from browsergpu.jax.numpy.wrappers import FUNCTIONS
@@ -23,18 +23,6 @@ _METHODS = (
     "ptp", "ravel", "repeat", "round", "searchsorted", "sort", "squeeze", "std", "sum", "swapaxes",
     "take", "trace", "var",
 )  # fmt: skip
-#: Names of browsergpu's arrays that JAX's arrays do not have, with advice.
-_REFUSED = {
-    "fill": "Arrays cannot be changed. Use jnp.full_like.",
-    "put": "Arrays cannot be changed. Use x.at[indices].set(values).",
-    "partition": "Use jnp.partition.",
-    "setflags": "Arrays cannot be changed.",
-    "set": "Use x.at[...].set(values).",
-    "backward": "Use jax.grad.",
-    "requires_grad_": "Use jax.grad.",
-    "retain_grad": "Use jax.grad.",
-    "register_hook": "Use jax.custom_vjp.",
-}
 _KINDS = (JaxArray, *[kind for kind in JAX if kind is not JaxArray])
 _ = operators, namespace  # these enter their methods and functions
 
@@ -57,8 +45,8 @@ def _method(name: str) -> Any:
 
 for _name in _METHODS:
     _add(_name, _method(_name))
-for _name, _advice in _REFUSED.items():
-    _add(_name, refuse(_name, _advice))
+for _name in ADVICE:
+    _add(_name, refused(_name))
 
 
 _base_astype, _view_of_base = Array.astype, Array.view
@@ -159,6 +147,5 @@ _add("__array_namespace__", _array_namespace)
 _add("is_ready", lambda self: NODE.__get__(self).trace is None)
 _add("at", property(At, doc="Make copies with some elements changed: ``x.at[key].set(value)``."))
 _add("weak_type", property(lambda self: False, doc="False: no array has a weak type."))
-_add("flat", refuse("flat", "Use x.ravel()."))
 _add("is_fully_addressable", property(lambda self: True, doc="True: there is one process."))
 _add("is_fully_replicated", property(lambda self: True, doc="True: each array is on one device."))

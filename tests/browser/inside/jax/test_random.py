@@ -9,6 +9,23 @@ import pytest
 
 pytestmark = [pytest.mark.native, pytest.mark.firefox]
 
+#: Numbers of JAX 0.10.2.
+GAMMAS = [
+    8.36432955111377e-05,
+    0.8612256646156311,
+    0.10096914321184158,
+    4.83832311630249,
+    21.355154037475586,
+]
+TRUNCATED = [-0.2622236907482147, -0.743364691734314, 1.9573545455932617, 0.6520662307739258]
+BETAS = [0.019086666405200958, 0.005544885061681271, 0.11166468262672424]
+DIRICHLET = [0.1283092349767685, 0.10399961471557617, 0.7676911354064941]
+MULTIVARIATE = [1.3611910343170166, -0.8319732546806335]
+CHOICE = [2, 2, 3, 1]
+WEIGHTED = [2, 3, 3, 3, 1, 3]
+PERMUTED = [[0, 1], [4, 5], [2, 3]]
+HALF = [0.220703125, 0.03125, 0.7080078125, 0.7490234375]
+
 
 def _array(x: Any) -> np.ndarray:
     return np.asarray(x)
@@ -62,6 +79,33 @@ def test_distributions_are_those_of_jax(bg: Any) -> None:
         np.testing.assert_allclose(_array(function(key, (3,))), expected, rtol=2e-5, atol=1e-6)
 
 
+def test_rejection_and_choices_are_those_of_jax(bg: Any) -> None:
+    from browsergpu.jax import numpy as jnp
+    from browsergpu.jax import random
+
+    gammas = _array(random.gamma(random.key(9), jnp.array([0.3, 0.9, 1.0, 2.5, 30.0])))
+    np.testing.assert_allclose(gammas, GAMMAS, rtol=2e-5)
+    found = _array(random.truncated_normal(random.key(8), -1.0, 2.0, (4,)))
+    np.testing.assert_allclose(found, TRUNCATED, rtol=2e-5)
+    found = _array(random.beta(random.key(10), 0.5, 2.0, (3,)))
+    np.testing.assert_allclose(found, BETAS, rtol=2e-4)
+    found = _array(random.dirichlet(random.key(11), jnp.array([1.0, 2.0, 3.0])))
+    np.testing.assert_allclose(found, DIRICHLET, rtol=2e-5)
+    found = random.multivariate_normal(
+        random.key(12), jnp.array([1.0, -1.0]), jnp.array([[2.0, 0.5], [0.5, 1.0]])
+    )
+    np.testing.assert_allclose(_array(found), MULTIVARIATE, rtol=2e-5)
+    assert random.choice(random.key(6), 5, (4,)).tolist() == CHOICE
+    assert random.choice(random.key(6), 4, (6,), p=jnp.array([0.1, 0.2, 0.3, 0.4])).tolist() == (
+        WEIGHTED
+    )
+    rows = random.permutation(random.key(5), jnp.arange(6).reshape(3, 2)).tolist()
+    assert rows == PERMUTED
+    small = random.uniform(random.key(1), (4,), jnp.float16)
+    assert small.dtype == jnp.float16
+    assert small.tolist() == HALF
+
+
 def test_keys_of_examples(bg: Any) -> None:
     from browsergpu.jax import random
 
@@ -80,6 +124,10 @@ def test_errors(bg: Any) -> None:
     with pytest.raises(ValueError, match="single key"):
         random.bits(random.split(random.key(0)), 3)
     with pytest.raises(TypeError, match="float32"):
-        random.uniform(random.key(0), 3, np.float16)
+        random.uniform(random.key(0), 3, np.int32)
+    with pytest.raises(ValueError, match="broadcasts"):
+        random.uniform(random.key(0), (3,), minval=bg.zeros(2))
+    with pytest.raises(ValueError, match="without replacement"):
+        random.choice(random.key(0), 3, (4,), replace=False)
     with pytest.raises(TypeError, match="integer"):
         random.key(0.5)
