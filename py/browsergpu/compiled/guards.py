@@ -88,6 +88,8 @@ def _is_same(a: Any, b: Any) -> bool:
         return bool(a == b) or (a != a and b != b)
     if isinstance(a, MethodType):  # made again at each access
         return a.__func__ is b.__func__ and a.__self__ is b.__self__
+    if isinstance(a, BuiltinFunctionType):  # such as a method of a string
+        return a.__name__ == b.__name__ and _is_same(a.__self__, b.__self__)
     return False
 
 

@@ -8,6 +8,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from browsergpu.core.errors import Unsupported
+from browsergpu.jax.arrays.array import JAX
 
 _HERE = __package__
 #: The modules under ``jax``.
@@ -43,6 +44,8 @@ def install() -> None:
     for name in _MODULES:
         there = ".".join(filter(None, (_HERE, name)))
         sys.modules[".".join(filter(None, ("jax", name)))] = import_module(there)
+    for kind in JAX:  # libraries tell JAX's arrays by this name
+        kind.__module__ = "jax"
     distributions: Any = import_module(f"{_HERE}.scipy.stats")
     for name in distributions.__all__:
         sys.modules[f"jax.scipy.stats.{name}"] = getattr(distributions, name)

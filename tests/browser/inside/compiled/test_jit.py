@@ -696,3 +696,15 @@ def test_memory_is_given_back(bg: Any) -> None:
         y = f(x)
     assert device.memory.in_use == before
     del y, f
+
+
+def test_methods_of_texts_are_no_changes(bg: Any) -> None:
+    mode = "mean"
+
+    @bg.jit
+    def double(x: Any) -> Any:
+        return x * 2 if mode.replace("mean", "").count("a") == 0 else x
+
+    for n in range(4):
+        assert double(bg.ones(2) * n).tolist() == [2 * n, 2 * n]
+    assert "replays" in str(double.explain())
