@@ -127,8 +127,12 @@ class LanguageModel(Shown):
 
         The arguments are those of :meth:`generate`.
         """
-        request = self._request("stream", prompt, **options)
-        return pieces(self._sequence.work(request, self.tokenizer))
+        return self.begin("stream", prompt, **options)[1]
+
+    def begin(self, op: str, prompt: Any, **options: Any) -> tuple[Request, Iterator[str]]:
+        """Return a request, whose facts grow, and its text in pieces. ``op`` is for errors."""
+        request = self._request(op, prompt, **options)
+        return request, pieces(self._sequence.work(request, self.tokenizer))
 
     def stream_async(self, prompt: Any, **options: Any) -> AsyncIterator[str]:
         """Yield the text after a prompt in pieces, as :meth:`stream`, without blocking."""

@@ -147,7 +147,7 @@ def _decoder(own: dict[str, Any] | None) -> tuple[Callable[[str], bytes], Callab
     if kind == "ByteLevel":
         return byte_level.to_bytes, _same
     if kind == "WordPiece":
-        return WordPiece.token_bytes, _cleaned if own.get("cleanup", True) else str.strip
+        return _cleaned if own.get("cleanup", True) else WordPiece.token_bytes, _stripped
     if kind == "Metaspace":
         own_mark = own.get("replacement", "▁")
         prefixed = own.get("prepend_scheme", "always") != "never"
@@ -171,14 +171,16 @@ def _marked(mark: str) -> Callable[[str], bytes]:
     return to_bytes
 
 
-def _cleaned(text: str) -> str:
-    """Remove spaces before punctuation, as WordPiece's decoder does."""
+def _cleaned(token: str) -> bytes:
+    """Return the bytes of a token without a space before punctuation, as the package does."""
+    text = WordPiece.token_bytes(token).decode("utf-8", "surrogateescape")
     for space in (" .", " ?", " !", " ,"):
         text = text.replace(space, space[1])
     text = text.replace(" ' ", "'").replace(" n't", "n't").replace(" 'm", "'m")
+    text = text.replace(" do not", " don't")
     for space in (" 's", " 've", " 're"):
         text = text.replace(space, space[1:])
-    return text.strip()
+    return text.encode("utf-8", "surrogateescape")
 
 
 def _plain(token: str) -> bytes:
