@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-import browsergpu
+from browsergpu.arrays.context import init
 from browsergpu.core.errors import BackendError
 from browsergpu.llm.language_model import LanguageModel
 from browsergpu.llm.loading import load
@@ -38,7 +38,7 @@ def main(given: list[str] | None = None) -> int:
     """Run the command. Returns the exit status."""
     options = _arguments(given)
     try:
-        browsergpu.init()
+        init()
         llm = load(options.model, context=options.context)
     except (BackendError, OSError) as error:
         print(error, file=sys.stderr)
