@@ -12,6 +12,7 @@ from browsergpu.arrays.autograd.grad_mode import no_grad
 from browsergpu.arrays.in_place import become
 from browsergpu.core import checks, shapes
 from browsergpu.core.errors import InvalidArgument, InvalidType
+from browsergpu.core.showing import Shown
 from browsergpu.functions import creation, elementwise, manipulation
 from browsergpu.functions.linalg import norms
 from browsergpu.functions.linalg.linear import matmul, vecdot
@@ -147,34 +148,71 @@ def _restored(module: Any, hook: _Computed, *own: str) -> Any:
     return module
 
 
-class _SpectralNorm(_Computed):
-    def __init__(self, name: str, axis: int, steps: int, eps: float) -> None:
-        self.name, self.axis, self.steps, self.eps = name, axis, steps, eps
+class PowerIteration(Shown):
+    """Approximates the first singular vectors of a weight, as a matrix, by power iteration."""
+
+    def __init__(self, axis: int, steps: int, eps: float) -> None:
+        self.axis, self.steps, self.eps = axis, steps, eps
 
     def matrix(self, weight: Array) -> Array:
         """Return a weight as a matrix with a row for each index of the axis."""
         moved = manipulation.moveaxis(weight, self.axis, 0)
         return manipulation.reshape(moved, (moved.shape[0], -1))
 
+    def begin(self, weight: Array) -> list[Array]:
+        """Return the vectors after the first iterations, from random ones."""
+        matrix = self.matrix(weight)
+        vectors = [
+            creation.zeros((n,), dtype=weight.dtype, device=weight.device) for n in matrix.shape
+        ]
+        for one in vectors:
+            init.normal_(one)
+            become(one, self.unit(one))
+        u, v = vectors
+        self._iterate(matrix, u, v, 15)
+        return vectors
+
     @no_grad()
-    def iterate(self, matrix: Array, u: Array, v: Array, steps: int) -> None:
+    def _iterate(self, matrix: Array, u: Array, v: Array, steps: int) -> None:
         """Move u and v towards the first singular vectors, in place."""
         for _ in range(steps):
-            become(v, self._unit(matmul(manipulation.matrix_transpose(matrix), u)))
-            become(u, self._unit(matmul(matrix, v)))
+            become(v, self.unit(matmul(manipulation.matrix_transpose(matrix), u)))
+            become(u, self.unit(matmul(matrix, v)))
 
-    def _unit(self, x: Array) -> Array:
+    def unit(self, x: Array) -> Array:
+        """Return a vector divided by its norm."""
         return elementwise.divide(x, elementwise.maximum(norms.vector_norm(x), self.eps))
+
+    def divided(self, weight: Array, u: Array, v: Array, is_training: bool) -> Array:
+        """Return a weight divided by its largest singular value."""
+        matrix = self.matrix(weight)
+        if is_training:
+            self._iterate(matrix.detach(), u, v, self.steps)
+        # Copies, as later steps change the vectors in place.
+        largest = vecdot(u.copy(), matmul(matrix, v.copy()))
+        return elementwise.divide(weight, largest)
+
+
+def power_iteration(
+    op: str, module: Any, weight: Array, dim: int | None, steps: int, eps: float
+) -> PowerIteration:
+    """Return the iteration for a weight of a module, after checks of the options."""
+    if dim is None:
+        dim = 1 if type(module).__name__.startswith("ConvTranspose") else 0
+    return PowerIteration(
+        shapes.axis(op, "dim", dim, weight.ndim),
+        checks.integer(op, "n_power_iterations", steps, 1), checks.real(op, "eps", eps),
+    )  # fmt: skip
+
+
+class _SpectralNorm(_Computed):
+    def __init__(self, name: str, power: PowerIteration) -> None:
+        self.name, self.power = name, power
 
     def weight(self, module: Module) -> Array:
         """Return the weight divided by its largest singular value."""
         own, u, v = (getattr(module, f"{self.name}_{end}") for end in ("orig", "u", "v"))
-        matrix = self.matrix(own)
-        if module.training:
-            self.iterate(matrix.detach(), u, v, self.steps)
-        # Copies, as later steps change the vectors in place.
-        largest = vecdot(u.copy(), matmul(matrix, v.copy()))
-        return elementwise.divide(own, largest)
+        return self.power.divided(own, u, v, module.training)
 
 
 def spectral_norm(
@@ -215,24 +253,13 @@ def spectral_norm(
     """
     op = "spectral_norm"
     weight = _weight(op, module, name)
-    if dim is None:
-        dim = 1 if type(module).__name__.startswith("ConvTranspose") else 0
-    hook = _SpectralNorm(
-        name, shapes.axis(op, "dim", dim, weight.ndim),
-        checks.integer(op, "n_power_iterations", n_power_iterations, 1),
-        checks.real(op, "eps", eps),
-    )  # fmt: skip
-    matrix = hook.matrix(weight.detach())
-    vectors = [creation.zeros((n,), dtype=weight.dtype, device=weight.device) for n in matrix.shape]
-    for one in vectors:
-        init.normal_(one)
-        become(one, hook._unit(one))
+    power = power_iteration(op, module, weight, dim, n_power_iterations, eps)
+    hook = _SpectralNorm(name, power)
+    vectors = power.begin(weight.detach())
     hook.replace(module)
     module.register_parameter(f"{name}_orig", weight)
     for end, vector in zip("uv", vectors, strict=True):
         module.register_buffer(f"{name}_{end}", vector)
-    u, v = vectors
-    hook.iterate(matrix, u, v, 15)
     hook.start(module)
     return module
 

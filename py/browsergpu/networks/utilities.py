@@ -1,5 +1,6 @@
 """Tools for parameters, gradients and sequences, with the names of ``torch.nn.utils``."""
 
+from browsergpu.networks import parametrizations, parametrize
 from browsergpu.networks.optimizers.clipping import clip_grad_norm_, clip_grad_value_
 from browsergpu.networks.reparametrizing import (
     remove_spectral_norm,
@@ -14,6 +15,8 @@ __all__ = [
     "clip_grad_norm_",
     "clip_grad_value_",
     "parameters_to_vector",
+    "parametrizations",
+    "parametrize",
     "remove_spectral_norm",
     "remove_weight_norm",
     "rnn",

@@ -37,12 +37,14 @@ from browsergpu.torch.autograd import inference_mode, set_grad_enabled
 from browsergpu.torch.installing import install
 from browsergpu.torch.nn import functional as _functional
 from browsergpu.torch.saving import load, save, serialization
+from browsergpu.torch.tensors import compositions as _compositions  # noqa: F401
 from browsergpu.torch.tensors import (
     conversions as _conversions,  # noqa: F401
 )
 from browsergpu.torch.tensors import in_place as _in_place  # noqa: F401
 from browsergpu.torch.tensors import printing as _printing  # noqa: F401
 from browsergpu.torch.tensors import shapes as _shapes  # noqa: F401
+from browsergpu.torch.tensors import windows as _windows  # noqa: F401
 from browsergpu.torch.tensors.devices import device
 from browsergpu.torch.tensors.devices import notice as _notice
 from browsergpu.torch.tensors.dtypes import CLASS_OF as _CLASS_OF

@@ -17,7 +17,8 @@ _HERE = __package__
 _MODULES = (
     "", "accelerator", "amp", "autograd", "autograd.functional", "backends", "cuda", "cuda.amp",
     "distributions", "fft", "func", "linalg", "nn", "nn.functional", "nn.init", "nn.modules",
-    "nn.parameter", "nn.utils", "nn.utils.rnn", "optim", "optim.lr_scheduler", "special", "utils",
+    "nn.parameter", "nn.utils", "nn.utils.parametrizations",
+    "nn.utils.parametrize", "nn.utils.rnn", "optim", "optim.lr_scheduler", "special", "utils",
     "utils.checkpoint", "utils.data", "utils.data.dataloader", "utils.data.dataset",
     "utils.data.sampler",
 )  # fmt: skip

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from functools import wraps
 from math import inf
 from typing import Any
 
 from browsergpu import nn
 from browsergpu.core.errors import InvalidArgument, UnknownName
-from browsergpu.functions import creation, elementwise, manipulation
+from browsergpu.functions import creation, data_types, elementwise, manipulation
 from browsergpu.functions.linalg.linear import matmul
 from browsergpu.networks.seeding import drawer
 from browsergpu.torch.tensors.devices import notice
+from browsergpu.torch.tensors.dtypes import INT64
 from browsergpu.torch.tensors.public import FUNCTIONS, returning_tensors
 
 own: Any = nn  # its functions are called with arguments that are only known at run time
@@ -108,6 +110,27 @@ def _chance(name: str) -> Any:
 
 for _name in ("dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout"):
     globals()[_name] = _chance(_name)
+
+
+def with_long_indices(found: Any) -> Any:
+    """Return the results of a pooling function, with indices of PyTorch's dtype."""
+    if not isinstance(found, tuple):
+        return found
+    return found[0], data_types.astype(found[1], INT64)
+
+
+def _max_pool(name: str) -> Any:
+    function = getattr(own, name)
+
+    def call(*args: Any, **options: Any) -> Any:
+        return with_long_indices(function(*args, **options))
+
+    return returning_tensors(wraps(function)(call))
+
+
+for _name in ("max_pool1d", "max_pool2d", "max_pool3d", "adaptive_max_pool1d",
+              "adaptive_max_pool2d", "adaptive_max_pool3d"):  # fmt: skip
+    globals()[_name] = _max_pool(_name)
 
 
 def _soft(name: str) -> Any:

@@ -147,6 +147,9 @@ def layer(theirs: type) -> type:
         names["forward"] = lambda self, x: functional.dropout2d(x, self.p, self.training)
     if theirs.__name__ in ("RNN", "LSTM", "GRU"):
         names["flatten_parameters"] = lambda self: None  # they need no common memory
+    if "MaxPool" in theirs.__name__:
+        plain: Any = theirs
+        names["forward"] = lambda self, x: functional.with_long_indices(plain.forward(self, x))
     made = type(theirs.__name__, (theirs, Module), names)
     made.__module__ = "browsergpu.torch.nn"
     CLASSES[theirs] = made

@@ -58,7 +58,6 @@ _BINARY: dict[str, Any] = {
     "logical_xor": elementwise.logical_xor, "xlogy": special.xlogy,
     "fmax": "fmax", "fmin": "fmin", "fmod": "fmod", "gcd": "gcd", "lcm": "lcm",
     "logaddexp2": "logaddexp2", "heaviside": "heaviside", "float_power": "float_power",
-    "ldexp": "ldexp",
 }  # fmt: skip
 _COMPARISONS: dict[str, Any] = {
     "eq": elementwise.equal, "ne": elementwise.not_equal, "not_equal": elementwise.not_equal,
@@ -143,6 +142,12 @@ def divide(input: Any, other: Any, *, rounding_mode: str | None = None) -> Any:
     kind = own.dtype if isinstance(own, Array) else theirs.dtype
     found = elementwise.trunc(quotients)
     return data_types.astype(found, kind) if kind.kind in "iu" else found
+
+
+@public()
+def ldexp(input: Any, other: Any) -> Any:
+    """Return the numbers times 2 to the power of other ones."""
+    return floats(input) * elementwise.pow(2.0, floats(other))
 
 
 @public(method=False)

@@ -9,7 +9,7 @@ import numpy as np
 from browsergpu.arrays import readback
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.autograd.variable import plain
-from browsergpu.torch.tensors.dtypes import BOOL, INT64, default_float
+from browsergpu.torch.tensors.dtypes import BOOL, DTYPES, INT64, default_float
 from browsergpu.torch.tensors.public import add_method, public
 
 _OPTIONS: dict[str, Any] = {
@@ -64,7 +64,10 @@ def _text(data: np.ndarray) -> str:
         show = _float_format(data)
     if not data.ndim:
         return str(show(data[()]))
-    width = max((len(show(one)) for one in data.reshape(-1)[:10000]), default=0)
+    shown = data.reshape(-1)[:10000]
+    if data.dtype.kind == "f" and np.isfinite(shown).any():  # as PyTorch, by the finite numbers
+        shown = shown[np.isfinite(shown)]
+    width = max((len(show(one)) for one in shown), default=0)
     return np.array2string(
         data, separator=", ", prefix="tensor(", max_line_width=_OPTIONS["linewidth"],
         threshold=_OPTIONS["threshold"], edgeitems=_OPTIONS["edgeitems"],
@@ -82,7 +85,7 @@ def text(self: Any) -> str:
         facts = ["[]"] + ([f"size={tuple(self.shape)}"] if self.ndim != 1 else [])
     else:
         facts = [_text(Array.numpy(own))]
-    if self.dtype not in (default_float(), INT64, BOOL):
+    if self.dtype not in (default_float(), INT64, BOOL, DTYPES["complex64"]):
         facts.append(f"dtype=torch.{self.dtype.name}")
     if self.grad_fn is not None:
         facts.append(f"grad_fn={self.grad_fn!r}")

@@ -11,7 +11,7 @@ from browsergpu.core.errors import InvalidArgument, InvalidType
 from browsergpu.functions import data_types, elementwise, manipulation, special, statistics
 from browsergpu.functions.linalg import norms
 from browsergpu.functions.ordering import sorting
-from browsergpu.torch.tensors.dtypes import dtype_of, operands
+from browsergpu.torch.tensors.dtypes import INT64, dtype_of, operands
 from browsergpu.torch.tensors.pointwise import floats
 from browsergpu.torch.tensors.public import public
 
@@ -39,10 +39,17 @@ def _cast(op: str, x: Any, dtype: Any) -> Any:
     return x if kind is None or x.dtype == kind else data_types.astype(x, kind)
 
 
+def _added_kind(op: str, x: Any, dtype: Any) -> Any:
+    """Return the dtype of sums and products: int64 for all integers and bools."""
+    kind = dtype_of(op, dtype)
+    return INT64 if kind is None and x.dtype.kind in "uib" else kind
+
+
 @public()
 def sum(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
     """Add up elements, along axes or all."""
-    return statistics.sum(_cast("sum", input, dtype), axis=axes(dim), keepdims=keepdim)
+    kind = _added_kind("sum", input, dtype)
+    return statistics.sum(input, axis=axes(dim), dtype=kind, keepdims=keepdim)
 
 
 @public()
@@ -54,7 +61,8 @@ def nansum(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = N
 @public()
 def prod(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
     """Multiply elements, along an axis or all."""
-    return statistics.prod(_cast("prod", input, dtype), axis=axes(dim), keepdims=keepdim)
+    kind = _added_kind("prod", input, dtype)
+    return statistics.prod(input, axis=axes(dim), dtype=kind, keepdims=keepdim)
 
 
 @public()
@@ -273,20 +281,20 @@ def quantile(
 @public()
 def cumsum(input: Any, dim: int, *, dtype: Any = None) -> Any:
     """Return running sums along an axis."""
-    x = _cast("cumsum", input, dtype)
-    return sorting_cumulative(x, dim, "cumulative_sum")
+    return _cumulative(input, dim, _added_kind("cumsum", input, dtype), "cumulative_sum")
 
 
 @public()
 def cumprod(input: Any, dim: int, *, dtype: Any = None) -> Any:
     """Return running products along an axis."""
-    x = _cast("cumprod", input, dtype)
-    return sorting_cumulative(x, dim, "cumulative_prod")
+    return _cumulative(input, dim, _added_kind("cumprod", input, dtype), "cumulative_prod")
 
 
-def sorting_cumulative(x: Any, dim: int, name: str) -> Any:
+def _cumulative(x: Any, dim: int, kind: Any, name: str) -> Any:
     """Return running results. A scalar is its own."""
-    return getattr(sorting, name)(x, axis=dim) if x.shape else x.__copy__()
+    if not x.shape:
+        return x.__copy__() if kind is None else data_types.astype(x, kind)
+    return getattr(sorting, name)(x, axis=dim, dtype=kind)
 
 
 def _running(input: Any, dim: int, kind: Any, *, sign: int) -> Any:
