@@ -33,7 +33,6 @@ PARTS = {
     "torch.nn": "nn/modules",
     "torch.nn.init": "nn/init.py",
     "torch.nn.utils": "nn/utils",
-    "torch.nn.utils.rnn": "nn/utils/rnn.py",
     "torch.optim": "optim",
     "torch.optim.lr_scheduler": "optim/lr_scheduler.py",
     "torch.utils.data": "utils/data",
@@ -41,8 +40,10 @@ PARTS = {
     "torch.autograd": "autograd",
     "torch.func": "_functorch",
 }
+#: Modules of a namespace whose names PyTorch defines in the same folder.
+_BELOW = ("rnn", "parametrize", "parametrizations", "lr_scheduler", "functional")
 #: The seconds that one docstring may take on a software GPU.
-SECONDS = 120
+SECONDS = 400
 _SETUP = """\
 import math
 import numpy as np
@@ -59,10 +60,11 @@ _CHECK = doctest.OutputChecker()
 _ALIKE = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 
 
-def docstrings(path: Path) -> Iterator[tuple[str, str]]:
-    """Yield the names and docstrings of a file's or folder's public definitions."""
+def docstrings(path: Path) -> Iterator[tuple[str, str, str]]:
+    """Yield the file, name and docstring of a file's or folder's public definitions."""
     for file in [path] if path.suffix else sorted(path.glob("*.py")):
-        yield from _of_body("", ast.parse(file.read_text(encoding="utf-8")).body)
+        for name, text in _of_body("", ast.parse(file.read_text(encoding="utf-8")).body):
+            yield file.stem, name, text
 
 
 def _of_body(outer: str, body: list[ast.stmt]) -> Iterator[tuple[str, str]]:
@@ -139,10 +141,11 @@ def evaluated(code: str, values: dict[str, Any]) -> str:
     return out.getvalue()
 
 
-def run(text: str, torch: Any, *, is_verbose: bool = False) -> str:
+def run(text: str, torch: Any, names: dict[str, Any], *, is_verbose: bool = False) -> str:
     """Run the examples of a docstring, and return the error, if any."""
     values: dict[str, Any] = {"__name__": "__main__"}
     exec(_SETUP, values)
+    values |= {name: x for name, x in names.items() if not name.startswith("_")}
     torch.manual_seed(0)
     signal.signal(signal.SIGALRM, partial(_raise_timeout, SECONDS))
     signal.alarm(SECONDS)
@@ -190,14 +193,15 @@ def main() -> None:
             for name in part.split(".")[1:]:
                 namespace = getattr(namespace, name)
             count = passed = absent = 0
-            for name, text in docstrings(root / PARTS[part]):
+            for file, name, text in docstrings(root / PARTS[part]):
                 if chosen.k not in name or not list(chunks(text)):
                     continue
-                if not is_there(namespace, name):
+                own = getattr(namespace, file, None) if file in _BELOW else namespace
+                if not is_there(own, name):
                     absent += 1
                     print(f"{part}.{name}: absent", flush=True)
                     continue
-                error = run(text, torch, is_verbose=chosen.v)
+                error = run(text, torch, vars(own), is_verbose=chosen.v)
                 count += 1
                 passed += not error
                 if error:

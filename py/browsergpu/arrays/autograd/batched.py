@@ -168,9 +168,9 @@ def register_batched(kind: type, own: type) -> None:
     INTERCEPTED.add(own)
 
 
-def batched(value: Array, frame: Frame) -> Array:
+def batched(value: Array, frame: Frame, kind: Any = None) -> Array:
     """Return the array of one example, of a value with all examples along axis 0."""
-    kind = BATCHED_OF[type(value)]
+    kind = BATCHED_OF[type(value)] if kind is None else kind
     made: Array = kind.__new__(kind)
     made.tracer, made.source = value.tracer, Batch(value, frame)
     return made

@@ -104,10 +104,14 @@ def promoted(a: Any, a_has_axes: bool, b: Any, b_has_axes: bool) -> Any:
 def operands(a: Any, b: Any) -> tuple[Any, Any]:
     """Return two operands in their common dtype, by PyTorch's rules."""
     if isinstance(a, Array) and isinstance(b, Array):
-        one, other = NODE.__get__(a), NODE.__get__(b)
-        if one.kind is not other.kind:
-            own, theirs = one.kind.numpy, other.kind.numpy
-            to = promoted(own, bool(one.shape), theirs, bool(other.shape))
+        try:
+            if NODE.__get__(a).kind is NODE.__get__(b).kind:
+                return a, b
+        except AttributeError:  # tensors of vmap have no node
+            pass
+        own, theirs = a.dtype, b.dtype
+        if own != theirs:
+            to = promoted(own, bool(a.ndim), theirs, bool(b.ndim))
             of: Any = data_types.astype
             return (
                 a if own == to else of(a, to),

@@ -27,7 +27,7 @@ def _is_indices(item: Any) -> bool:
 
 def _parts(self: Any, key: Any) -> tuple[Any, Any]:
     """Return a view and a key of it. Integers beside index tensors select before them."""
-    rank = len(NODE.__get__(self).shape)
+    rank = self.ndim
     if type(key) is int:
         return self, ((key, Ellipsis) if rank == 1 else key)
     if type(key) is not tuple:

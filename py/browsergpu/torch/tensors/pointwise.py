@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from browsergpu.arrays.array import Array
+from browsergpu.arrays.autograd.batched import Batched
 from browsergpu.arrays.autograd.rules import values
 from browsergpu.arrays.autograd.variable import Variable
 from browsergpu.arrays.value import Value
@@ -17,7 +18,7 @@ from browsergpu.functions import data_types, elementwise, special
 from browsergpu.functions.nn import activations
 from browsergpu.torch.tensors.dtypes import FLOAT32, INT64, default_float, operands
 from browsergpu.torch.tensors.public import add_method, public
-from browsergpu.torch.tensors.tensor import Tensor, TrackedTensor
+from browsergpu.torch.tensors.tensor import BatchedTensor, Tensor, TrackedTensor
 
 #: PyTorch's names of functions of one argument.
 _UNARY: dict[str, Any] = {
@@ -374,12 +375,12 @@ def _operator(owner: type, base: type, name: str) -> None:
     setattr(owner, name, method)
 
 
-for _owner, _base in ((Tensor, Array), (TrackedTensor, Variable)):
+for _owner, _base in ((Tensor, Array), (TrackedTensor, Variable), (BatchedTensor, Batched)):
     for _name in _OPERATORS:
         _operator(_owner, _base, f"__{_name}__")
         if _name not in ("eq", "ne", "lt", "le", "gt", "ge"):
             _operator(_owner, _base, f"__r{_name}__")
 
 
-for _owner in (Tensor, TrackedTensor):
-    _owner.__hash__ = object.__hash__  # type: ignore[assignment,method-assign]
+for _owner in (Tensor, TrackedTensor, BatchedTensor):
+    _owner.__hash__ = object.__hash__  # type: ignore[method-assign]

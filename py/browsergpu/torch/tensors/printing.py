@@ -10,7 +10,8 @@ from browsergpu.arrays import readback
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.autograd.variable import plain
 from browsergpu.torch.tensors.dtypes import BOOL, DTYPES, INT64, default_float
-from browsergpu.torch.tensors.public import add_method, public
+from browsergpu.torch.tensors.public import public
+from browsergpu.torch.tensors.tensor import Tensor, TrackedTensor
 
 _OPTIONS: dict[str, Any] = {
     "precision": 4, "threshold": 1000, "edgeitems": 3, "linewidth": 80, "sci_mode": None
@@ -98,6 +99,6 @@ def _format(self: Any, spec: str) -> str:
     return text(self) if self.ndim and not spec else format(plain(self).item(), spec)
 
 
-add_method("__repr__", text)
-add_method("__str__", text)
-add_method("__format__", _format)
+for _kind in (Tensor, TrackedTensor):  # not of vmap, which have no values of their own
+    for _name, _method in (("__repr__", text), ("__str__", text), ("__format__", _format)):
+        setattr(_kind, _name, _method)

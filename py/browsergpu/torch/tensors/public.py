@@ -8,7 +8,7 @@ from inspect import signature
 from typing import Any
 
 from browsergpu.core.errors import InvalidType
-from browsergpu.torch.tensors.tensor import Tensor, TrackedTensor, as_tensors
+from browsergpu.torch.tensors.tensor import BatchedTensor, Tensor, TrackedTensor, as_tensors
 
 #: ``torch.<name>``.
 FUNCTIONS: dict[str, Callable[..., Any]] = {}
@@ -74,6 +74,6 @@ def _put(op: str, found: Any, target: Any) -> Any:
 
 
 def add_method(name: str, method: Any) -> None:
-    """Give both classes of tensors a method or property."""
-    setattr(Tensor, name, method)
-    setattr(TrackedTensor, name, method)
+    """Give all classes of tensors a method or property."""
+    for kind in (Tensor, TrackedTensor, BatchedTensor):
+        setattr(kind, name, method)

@@ -16,7 +16,7 @@ from browsergpu.functions import data_types, manipulation
 from browsergpu.torch.tensors.creation import shape_of
 from browsergpu.torch.tensors.dtypes import dtype_of, promoted
 from browsergpu.torch.tensors.public import public
-from browsergpu.torch.tensors.tensor import Size
+from browsergpu.torch.tensors.tensor import BatchedTensor, Size
 
 
 def _axis(op: str, dim: Any, rank: int) -> int:
@@ -381,7 +381,8 @@ def unfold(self: Any, dimension: int, size: int, step: int) -> Any:
 def diagonal(input: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
     """Return a view of a diagonal, which can be written."""
     found = ABOVE.namespace.diagonal(input, offset, dim1, dim2)
-    NODE.__get__(found).is_read_only = NODE.__get__(input).is_read_only
+    if type(input) is not BatchedTensor:
+        NODE.__get__(found).is_read_only = NODE.__get__(input).is_read_only
     return found
 
 

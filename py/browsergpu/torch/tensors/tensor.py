@@ -13,6 +13,7 @@ from weakref import ref
 import numpy as np
 
 from browsergpu.arrays.array import Array
+from browsergpu.arrays.autograd.batched import Batched, batch_of, batched, register_batched
 from browsergpu.arrays.autograd.families import ARRAYS, register_family
 from browsergpu.arrays.autograd.variable import Variable, plain
 from browsergpu.arrays.lazy.trace import Tracer
@@ -55,6 +56,12 @@ class _SizeMethod(int):
         return self.shape if dim is None else self.shape[dim]
 
 
+def _size(shape: tuple[int, ...]) -> _SizeMethod:
+    found = _SizeMethod(product(shape))
+    found.shape = Size(shape)
+    return found
+
+
 class Tensor(Array):
     """An array with PyTorch's methods.
 
@@ -88,10 +95,7 @@ class Tensor(Array):
     @property
     def size(self) -> Any:
         """``x.size()`` is the shape and ``x.size(0)`` the length of an axis."""
-        shape = NODE.__get__(self).shape
-        found = _SizeMethod(product(shape))
-        found.shape = Size(shape)
-        return found
+        return _size(NODE.__get__(self).shape)
 
     def __iter__(self) -> Iterator[Any]:
         if not NODE.__get__(self).shape:
@@ -120,6 +124,32 @@ class TrackedTensor(Variable, Tensor):
         return Size(NODE.__get__(self).shape)
 
 
+class BatchedTensor(Batched, Tensor):
+    """The tensor of one example, within a function that ``vmap`` calls."""
+
+    __slots__ = ()
+
+    __hash__ = object.__hash__
+    __init__ = Tensor.__init__
+
+    def like(self, node: Any) -> Any:
+        """Return a tensor that is the same for all examples."""
+        return Tensor(node, self.tracer)
+
+    @property  # type: ignore[misc]
+    def shape(self) -> Any:
+        """The length of each axis of an example."""
+        return Size(Batched.shape.fget(self))  # type: ignore[attr-defined]
+
+    @property
+    def size(self) -> Any:
+        """``x.size()`` is the shape and ``x.size(0)`` the length of an axis."""
+        return _size(self.shape)
+
+    def __iter__(self) -> Iterator[Any]:
+        return (self[at] for at in range(len(self)))
+
+
 #: Advice for names that tensors do not have.
 ADVICE: dict[str, tuple[str, ...]] = {
     "is_sparse": ("Tensors are dense.",),
@@ -132,9 +162,11 @@ ADVICE: dict[str, tuple[str, ...]] = {
 
 register_family(Tensor, TrackedTensor)
 for _kind in (Tensor, TrackedTensor):
+    register_batched(_kind, BatchedTensor)
+for _kind in (Tensor, TrackedTensor, BatchedTensor):
     _kind.__name__ = _kind.__qualname__ = "Tensor"
 
-_OTHERS = {Array: Tensor, Variable: TrackedTensor}
+_OTHERS = {Array: Tensor, Variable: TrackedTensor, Batched: BatchedTensor}
 _CONTAINERS = (tuple, list, dict)
 
 
@@ -159,6 +191,8 @@ def as_tensors(found: Any, given: Iterable[Any] = ()) -> Any:
         return found
     if kind in _OTHERS:
         if any(found is one for one in given):
+            if kind is Batched:
+                return batched(*batch_of(found), BatchedTensor)
             found = alias(found, plain(found)) if kind is Array else found[...]
         found.__class__ = _OTHERS[type(found)]
         return found

@@ -72,3 +72,37 @@ def test_gradients_of_special_functions_and_steps() -> None:
     rest = x - x.floor()
     rest.sum().backward()
     assert x.grad.tolist() == [1, 1]
+
+
+def test_tensors_of_vmap_have_pytorchs_methods() -> None:
+    x = torch.arange(12.0).reshape(2, 2, 3)
+    w = torch.ones(3, 2)
+    for function in (
+        lambda v: v.relu(), lambda v: v.transpose(0, 1), lambda v: v.sum(dim=1), lambda v: v @ w,
+        lambda v: v.max(1).values, lambda v: v.std(), lambda v: v.view(-1),
+        lambda v: v.repeat(2, 1), lambda v: v.permute(1, 0), lambda v: v.chunk(3, 1)[1],
+        lambda v: v / v.size(0),
+        lambda v: v[:, 1:] + v[..., :2], lambda v: v.diagonal(), lambda v: (v.long() + v).sum(),
+        lambda v: torch.where(v > 3, v, torch.zeros_like(v)), lambda v: v.clone().add_(1),
+        lambda v: sum(row.sum() for row in v), lambda v: torch.einsum("ij,jk->ik", v, w),
+    ):  # fmt: skip
+        expected = np.stack([function(one).numpy() for one in x])
+        found = torch.func.vmap(function)(x)
+        assert type(found) is torch.Tensor
+        np.testing.assert_allclose(found.numpy(), expected, rtol=1e-6)
+    assert torch.func.vmap(lambda v: (v * 2, repr(v))[0])(x).shape == x.shape
+
+
+def test_gradients_for_each_example() -> None:
+    layer = torch.nn.Linear(3, 1)
+    params = {name: x.detach() for name, x in layer.named_parameters()}
+    x, y = torch.rand(5, 3), torch.rand(5, 1)
+
+    def loss(params, x, y):
+        return ((torch.func.functional_call(layer, params, (x,)) - y) ** 2).sum()
+
+    found = torch.func.vmap(torch.func.grad(loss), in_dims=(None, 0, 0))(params, x, y)
+    for n in range(5):
+        layer.zero_grad()
+        loss(dict(layer.named_parameters()), x[n], y[n]).backward()
+        assert torch.allclose(found["weight"][n], layer.weight.grad, atol=1e-6)
