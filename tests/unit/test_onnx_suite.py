@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
+import wave
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from runner.vulkan import software_gpu
@@ -90,3 +93,81 @@ def test_operators_of_microsoft(packages: Path) -> None:
 def test_exported_networks(packages: Path) -> None:
     done = run(packages, "onnx_suite.exports")
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def example(packages: Path, name: str, *arguments: str) -> list[str]:
+    """The lines that an example prints."""
+    path = os.pathsep.join([str(ROOT / "py"), str(packages)])
+    environment = os.environ | software_gpu("dawn") | {"PYTHONPATH": path}
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "examples" / "onnx" / name), *arguments],
+        env=environment, capture_output=True, text=True, timeout=600,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()
+
+
+def save(path: Path, rate: int, samples: np.ndarray) -> str:
+    with wave.open(str(path), "wb") as file:
+        file.setparams((1, 2, rate, 0, "NONE", ""))
+        file.writeframes(np.clip(samples, -32768, 32767).astype("<i2").tobytes())
+    return str(path)
+
+
+def test_the_type_of_files(packages: Path) -> None:
+    folder = packages / "magika" / "models" / "standard_v3_3"
+    paths = [str(ROOT / name) for name in ("README.md", "serve.py", "pyproject.toml")]
+    found = [line.split()[1] for line in example(packages, "file_type.py", str(folder), *paths)]
+    assert found == ["markdown", "python", "toml"]
+
+
+def test_the_text_of_a_picture(packages: Path, tmp_path: Path) -> None:
+    draw = """
+import sys
+from PIL import Image, ImageDraw, ImageFont
+picture = Image.new("RGB", (320, 128), "white")
+for at, text in enumerate(("Hello, GPU 123", "read in a browser")):
+    font = ImageFont.load_default(28)
+    ImageDraw.Draw(picture).text((20, 16 + 56 * at), text, fill="black", font=font)
+picture.save(sys.argv[1])
+"""
+    before, after = tmp_path / "text.png", tmp_path / "boxes.png"
+    environment = os.environ | {"PYTHONPATH": str(packages)}
+    subprocess.run([sys.executable, "-c", draw, str(before)], env=environment, check=True)
+    models = packages / "rapidocr" / "models"
+    found = example(packages, "read_text.py", str(models), str(before), str(after))
+    assert found == ["Hello, GPU 123", "read in a browser"]
+    assert after.stat().st_size
+
+
+def test_the_notes_of_a_melody(packages: Path, tmp_path: Path) -> None:
+    rate = 22050
+    time = np.arange(int(rate * 0.6)) / rate
+    ends = np.minimum(1, np.minimum(time / 0.02, (0.6 - time) / 0.05))
+    tones = [
+        sum(np.sin(2 * np.pi * hertz * n * time) / n**1.5 for n in range(1, 6)) * ends
+        for hertz in (261.63, 329.63, 392.0)
+    ]
+    path = save(tmp_path / "melody.wav", rate, np.concatenate(tones) * 6000)
+    model = packages / "basic_pitch" / "saved_models" / "icassp_2022" / "nmp.onnx"
+    found = [line.split()[0] for line in example(packages, "notes.py", str(model), path)]
+    assert found == ["C4", "E4", "G4"]
+
+
+@pytest.mark.skipif(shutil.which("espeak-ng") is None, reason="espeak-ng speaks")
+def test_the_speech_of_a_recording(packages: Path, tmp_path: Path) -> None:
+    spoken = tmp_path / "spoken.wav"
+    subprocess.run(["espeak-ng", "-w", str(spoken), "Hello, this is a test of speech."], check=True)
+    with wave.open(str(spoken)) as file:
+        rate = file.getframerate()
+        samples = np.frombuffer(file.readframes(file.getnframes()), "<i2").astype(float)
+    seconds = len(samples) / rate
+    at = np.arange(int(seconds * 16000)) / 16000 * rate
+    whole = np.pad(np.interp(at, np.arange(len(samples)), samples), 16000)
+    path = save(tmp_path / "speech.wav", 16000, whole)
+    model = packages / "silero_vad" / "data" / "silero_vad.onnx"
+    lines = example(packages, "speech.py", str(model), path)
+    spans = [(float(line.split()[2]), float(line.split()[4])) for line in lines]
+    assert spans
+    assert all(0.9 < begin < end < seconds + 1.2 for begin, end in spans)
+    assert sum(end - begin for begin, end in spans) > seconds / 2
