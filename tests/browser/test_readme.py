@@ -17,7 +17,7 @@ INTERFACES = (DOCS / "other-interfaces.md").read_text(encoding="utf-8")
 GUIDES = (
     "arrays", "gradients", "capture", "random", "coming-from-numpy", "coming-from-cupy",
     "coming-from-jax", "coming-from-pytorch", "index", "tutorials/arrays", "tutorials/images",
-    "tutorials/kernels", "tutorials/training",
+    "tutorials/kernels", "tutorials/training", "llm",
 )  # fmt: skip
 
 #: Compares a value with its text in the example; floats are compared to the digits given there.
