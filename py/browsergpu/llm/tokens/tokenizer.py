@@ -162,7 +162,12 @@ class TextStream(Shown):
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
 
     def add(self, id: int) -> str:
-        """Return the text that a token completes."""
+        """Return the text that a token completes.
+
+        Models may have more rows than tokens. These have no text.
+        """
+        if id >= len(self._tokenizer.tokens):
+            return ""
         return self._decoder.decode(self._tokenizer.token_bytes(id))
 
     def end(self) -> str:

@@ -176,6 +176,17 @@ def test_two_streams_of_one_model(bg: Any, llm: Any) -> None:
             pass
 
 
+def test_a_stream_that_is_left(bg: Any, llm: Any) -> None:
+    expected = llm.generate(PROMPT, max_tokens=12)
+    left = llm.stream(PROMPT, max_tokens=30)
+    next(left)
+    left.close()
+    left = llm.stream(PROMPT, max_tokens=30)
+    next(left)
+    del left
+    assert llm.generate(PROMPT, max_tokens=12) == expected
+
+
 def test_awaited_text(bg: Any, llm: Any) -> None:
     from browsergpu.gpu import platform
 
