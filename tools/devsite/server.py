@@ -84,7 +84,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
 
     def _answer(self, with_body: bool) -> None:
         if self.server.only_local_names and not is_local_name(self.headers.get("Host", "")):
-            # A foreign name for this address: DNS rebinding, in which another site reads this one.
+            # A foreign host name means DNS rebinding, with which another site could read this one.
             self._answer_error(HTTPStatus.MISDIRECTED_REQUEST, "This server is for localhost")
             return
         path = resolve(self.path, self.server.roots) or self.server.late(self.path)

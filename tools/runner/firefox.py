@@ -35,7 +35,7 @@ def ensure_firefox(say: Callable[[str], None]) -> Firefox:
     Raises
     ------
     CannotPrepare
-        There is none, and none can be installed; the message says how to get one.
+        No Firefox was found or could be installed. The message says how to get one.
     """
     if chosen := os.environ.get(VARIABLE):
         try:

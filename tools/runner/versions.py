@@ -20,7 +20,7 @@ def version_of(path: str, pattern: str) -> re.Match[str]:
     Raises
     ------
     CannotPrepare
-        The program is not there, does not start, or prints no such version.
+        The program is missing, does not start, or prints no version.
     """
     if not Path(path).is_file():
         raise CannotPrepare(f"no file {path}")

@@ -112,7 +112,7 @@ def install(torch: Any) -> None:
 
 
 class Pole:
-    """A pole on a cart, as the game CartPole."""
+    """The game CartPole: a pole on a cart."""
 
     spec = type("Spec", (), {"reward_threshold": 475.0})()
 
