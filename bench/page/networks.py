@@ -308,5 +308,21 @@ class Forward:
 
     def go(self) -> Any:
         """The logits."""
+        return self.logits(self.x, self.kept)
+
+    def logits(self, x: Any, kept: Any) -> Any:
+        """The logits of tokens or images, after the keys and values of earlier tokens."""
         with self.lib.inferring():
-            return self.model(self.x) if self.kept is None else self.model(self.x, self.kept)
+            return self.model(x) if kept is None else self.model(x, kept)
+
+    def compiled(self) -> Any:
+        """The same as ``go`` through bg.jit. The inputs are arguments, else jit would compute what
+        depends on them once.
+        """
+        logits = bg.jit(self.logits)
+
+        def go() -> Any:
+            return logits(self.x, self.kept)
+
+        go.explain = logits.explain  # type: ignore[attr-defined]
+        return go

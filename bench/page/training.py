@@ -43,7 +43,7 @@ async def forward(model: Forward) -> dict[str, Any]:
         model.go()
     line["replayed_ms"] = await measured(graph.replay)
     graph.close()
-    go = bg.jit(model.go)
+    go = model.compiled()
     line["jit_ms"] = await measured(go)
     return line | {"jit": str(go.explain().plain)}
 
