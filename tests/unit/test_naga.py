@@ -43,6 +43,8 @@ pytestmark = pytest.mark.all
 #: Files with subgroup matrices, an experimental extension that only Tint supports.
 TINT_ONLY = {
     "attention_matrix.wgsl",
+    "conv2d_matrix.wgsl",
+    "conv2d_matrix_uneven.wgsl",
     "gemm_f16_matrix.wgsl",
 }
 FILES = sorted({kernel.shader for kernel in KERNELS.values()} - TINT_ONLY)

@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -188,6 +189,19 @@ CONFIGURATIONS = {
             for end in ("", "bias", "relu", "gelu", "silu", "gelu_erf")
         }
         for rows in (32, 64)
+    },
+    **{
+        f"conv2d_matrix{rows}{uneven}": {
+            "_".join(filter(None, parts))
+            for parts in product(
+                ("", "scale"),
+                ("", "bias"),
+                ("", "residual"),
+                ("", "relu", "gelu", "silu", "gelu_erf"),
+            )
+        }
+        for rows in (32, 64, 128)
+        for uneven in ("", "_uneven")
     },
     "gemm_f16_rows": {  # rows per workgroup
         f"{rows}{function}"

@@ -271,10 +271,15 @@ def _conv2d(
     last: str | None,
 ) -> None:
     staging = Staging(build)
-    is_alone = not any((bias, scale, residual, activation, last))
-    if is_alone and _are_halves(x, w, y) and conv2d_products.is_by_product(build.facts, plan):
-        result = staging.write(y, x, w, dtype=DType.F16)
-        conv2d_products.conv2d_by_product(build, x.slot, w.slot, result, plan)
+    are_halves = _are_halves(x, w, y, *(() if residual is None else (residual,)))
+    is_one_function = activation is None or (residual is None and last is None)
+    if are_halves and is_one_function and conv2d_products.is_by_product(build.facts, plan):
+        result = staging.write(y, x, w, bias, scale, residual, dtype=DType.F16)
+        added, factor = (None if one is None else staging.read(one) for one in (bias, scale))
+        conv2d_products.conv2d_by_product(
+            build, x.slot, w.slot, result, plan, added, factor,
+            None if residual is None else residual.slot, activation or last,
+        )  # fmt: skip
         staging.deliver()
         return
     target = staging.write(y, x, w, bias, scale, residual)

@@ -184,6 +184,8 @@ def test_no_function_is_defined_twice() -> None:
     found: dict[str, str] = {}
     for file in [*FILES, *LIBRARY]:
         for function in re.findall(r"^fn .*?^}", code_of(own_text(file)), re.M | re.DOTALL):
+            if function.startswith("fn main(") and function.count(";") == 1:
+                continue  # it calls a function of a library file, which can have no entry point
             assert function not in found, f"{file} and {found[function]} have it:\n{function}"
             found[function] = file
 

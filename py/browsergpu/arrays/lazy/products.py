@@ -61,7 +61,8 @@ class Kernel:
     axis
         The axis of the columns or channels, or None if there are none.
     parts
-        The fields of Epilogue that the kernel supports.
+        The fields of Epilogue that the kernel supports, "late residual" for a residual after an
+        activation, and "casts" if a float16 product computes its epilogue in float32.
     """
 
     op: str

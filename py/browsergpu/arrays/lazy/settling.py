@@ -15,12 +15,13 @@ from typing import Any
 
 from browsergpu.arrays.lazy.node import Node
 from browsergpu.arrays.lazy.products import Epilogue, Product
+from browsergpu.core.element_types import FLOAT32
 from browsergpu.core.shapes import Shape
+from browsergpu.kernels.fused.operations import Overload
 from browsergpu.kernels.fused.source import (
     is_leaf,
     is_loaded,
     is_number,
-    name_of,
     needed,
     operands_of,
     overload_at,
@@ -93,31 +94,51 @@ def _chain(
 ) -> tuple[int, Epilogue, tuple[str, ...]]:
     """Return the last value that a product's kernel computes, its epilogue and its operations."""
     kernel = node.trace.kernel
-    epilogue, names = Epilogue(), []
+    kind, epilogue, names = node.kind, Epilogue(), []
+    is_wide = "casts" in kernel.parts
+    found: tuple[int, Epilogue, tuple[str, ...]] = place, epilogue, ()
     while place not in wanted and counts.get(place) == 1:
         reader = readers[place]
-        found = _extended(trace, node, place, reader, epilogue)
-        if found is None or found[0] not in kernel.parts:
+        overload = overload_at(trace.code[reader])
+        if overload is None or overload.custom is not None:
             break
-        epilogue = found[1]
-        names.append(name_of(trace.code[reader]))
-        place = reader
-    return place, epilogue, tuple(names)
+        if not _has_kinds(overload, node, is_wide):
+            break
+        if overload.operation.name != "astype":
+            more = _extended(trace, node, place, reader, overload, epilogue)
+            if more is None or more[0] not in kernel.parts:
+                break
+            epilogue = more[1]
+            names.append(overload.operation.name)
+        kind, place = overload.result, reader
+        if kind is node.kind:
+            found = place, epilogue, tuple(names)
+    return found
+
+
+def _has_kinds(overload: Overload, node: Node, is_wide: bool) -> bool:
+    """Whether an operation reads and makes values of the product's type.
+
+    If the kernel computes in float32 and rounds once, float32 values count as float16 ones.
+    """
+    kinds = (node.kind, FLOAT32) if is_wide else (node.kind,)
+    return all(one in kinds for one in (overload.result, *overload.given))
 
 
 def _extended(
-    trace: Any, node: Node, place: int, reader: int, epilogue: Epilogue
+    trace: Any,
+    node: Node,
+    place: int,
+    reader: int,
+    overload: Overload,
+    epilogue: Epilogue,
 ) -> tuple[str, Epilogue] | None:
     """Return the part of an epilogue that computes an operation too, and that epilogue.
 
-    Returns None if there is none. ``reader`` is the operation, which reads the value at ``place``.
+    Returns None if there is none. ``reader`` is the place of the operation, which reads the value
+    at ``place``.
     """
     entry = trace.code[reader]
-    overload = overload_at(entry)
-    if overload is None or overload.custom is not None:
-        return None
-    if overload.result is not node.kind or any(kind is not node.kind for kind in overload.given):
-        return None
     name = overload.operation.name
     if epilogue.last is not None:
         return None
@@ -146,8 +167,9 @@ def _extended(
         return ("scale", replace(epilogue, scale=array)) if is_first else None
     if is_along:
         return "bias", replace(epilogue, bias=array)
-    if epilogue.residual is None and array.shape == node.shape:
-        return "residual", replace(epilogue, residual=array)
+    if epilogue.residual is None and array.shape == node.shape and array.kind is node.kind:
+        part = "residual" if epilogue.activation is None else "late residual"
+        return part, replace(epilogue, residual=array)
     return None
 
 

@@ -282,7 +282,7 @@ def _in_a_product(
     shift: Array | None,
     eps: float,
 ) -> Array:
-    """Normalize float32 by a factor and a summand of each channel, for the kernel that makes x."""
+    """Normalize by a factor and a summand of each channel, for the kernel that makes x."""
     scale: Array = 1 / elementwise.sqrt(
         apply.cast_to("batch_norm", variance, FLOAT32, copy=False) + eps
     )
@@ -291,7 +291,7 @@ def _in_a_product(
     for vector in (scale, moved):  # one kernel computes both
         vector.node.in_memory()
     found: Array = x * inputs.of_channels(scale, x.ndim) + inputs.of_channels(moved, x.ndim)
-    return found
+    return apply.cast_to("batch_norm", found, x.node.kind, copy=False)
 
 
 def _of_batch(

@@ -8,13 +8,16 @@ from browsergpu.arrays.lazy.trace import Tracer
 from browsergpu.arrays.reduce import memory_view
 from browsergpu.core.element_types import FLOAT16
 from browsergpu.kernels.convolution.conv2d import Conv2dPlan
+from browsergpu.kernels.convolution.conv2d_products import is_by_product
 from browsergpu.tensors import nn
 from browsergpu.tensors.device_array import Storage
 from browsergpu.tensors.view import View
 
-#: The parts of an epilogue that the kernels compute, without and with a bias of the convolution.
-_PARTS = frozenset(("scale", "bias", "activation", "residual", "last"))
-_BIASED_PARTS = frozenset(("activation", "residual", "last"))
+#: The parts of an epilogue that the kernels compute.
+_PARTS = frozenset(("scale", "bias", "activation", "residual", "late residual", "last"))
+#: Those of float16 convolutions as matrix products, and of those that cast the operands.
+_PARTS_BY_PRODUCT = frozenset(("scale", "bias", "activation", "residual", "last", "casts"))
+_PARTS_OF_CASTS = frozenset(("scale", "bias", "activation", "casts"))
 
 
 def convolved(
@@ -62,8 +65,11 @@ def convolved(
             epilogue.last,
         )  # fmt: skip
 
-    parts = _PARTS if bias is None else _BIASED_PARTS
-    if kind is FLOAT16:  # the float32 kernels would need a cast of each operand
-        parts = frozenset()
+    parts = _PARTS
+    if kind is FLOAT16:  # a residual would have to be cast as well
+        is_one_product = is_by_product(tracer.device.facts, plan)
+        parts = _PARTS_BY_PRODUCT if is_one_product else _PARTS_OF_CASTS
+    if bias is not None:
+        parts -= {"scale", "bias"}
     operands = (x, w) if bias is None else (x, w, bias)
     return tracer.deferred(graph, made, Kernel(op, launch, 1, parts), operands, kind, plan)

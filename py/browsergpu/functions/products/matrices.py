@@ -15,8 +15,8 @@ from browsergpu.tensors.view import View
 #: A planned product and its operands.
 Ready = tuple[MatmulPlan, View, View]
 #: The parts of an epilogue that the kernels compute, with and without a bias of the product.
-_PARTS = frozenset(("factor", "bias", "activation", "residual"))
-_BIASED_PARTS = frozenset(("activation", "residual"))
+_PARTS = frozenset(("factor", "bias", "activation", "residual", "late residual"))
+_BIASED_PARTS = frozenset(("activation", "residual", "late residual"))
 
 
 def multiplied(
@@ -82,9 +82,12 @@ def multiplied(
         parts = frozenset()
     elif kind is FLOAT16:
         if ready[0].of_halves is None:  # float32 kernels take float32 arrays
-            parts -= {"bias", "residual"}
+            parts -= {"bias", "residual", "late residual"}
         elif is_by_halves(tracer.device.facts, ready[0]):
-            parts -= {"residual"}  # the kernels add to a copy, which takes longer than an addition
+            parts -= {
+                "residual",
+                "late residual",
+            }  # the kernels add to a copy, which takes longer than an addition
     axis = len(made.shape) - 1 if len(b.shape) > 1 else None
     operands = (a, b) if bias is None else (a, b, bias)
     kernel = Kernel(op, launch, axis, parts)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -185,8 +184,8 @@ def gemm_f16(
     if not plan.takes_rows_of(variant):
         across, along = _whole(k), _whole(n)
         of_a, of_b = (count if many else 1 for many in (plan.many_a, plan.many_b))
-        left = _ready(build, a, of_a, m, k, plan.flip_a)
-        right = b if is_turned else _ready(build, b, of_b, k, n, plan.flip_b)
+        left = ready(build, a, of_a, m, k, plan.flip_a)
+        right = b if is_turned else ready(build, b, of_b, k, n, plan.flip_b)
         if along != n:
             product = _in_whole_vectors(build, count * m, n, c if plan.beta else None)
     added = left if bias is None else bias  # every binding needs a buffer
@@ -201,6 +200,12 @@ def gemm_f16(
 
 def _has_room(facts: Facts, plan: GemmF16Plan) -> bool:
     return plan.copy_bytes <= facts.largest_buffer
+
+
+def tile_of_matrices(facts: Facts, plan: GemmF16Plan) -> MatrixTile:
+    """Return the tile of a product for which :func:`is_by_matrices` holds."""
+    variant = facts.variants.choose(_OP, plan.size_class, plan.fits)
+    return next(tile for tile in MATRIX_TILES if tile.rows == variant.traits["rows"])
 
 
 def is_by_matrices(facts: Facts, plan: GemmF16Plan) -> bool:
@@ -218,7 +223,7 @@ def is_by_matrices(facts: Facts, plan: GemmF16Plan) -> bool:
     return plan.fits(variant) and variant.features >= MATRICES
 
 
-def _ready(build: Build, x: Slot, count: int, rows: int, columns: int, flip: bool) -> Slot:
+def ready(build: Build, x: Slot, count: int, rows: int, columns: int, flip: bool) -> Slot:
     """Return an operand whose row length is divisible by 8: x itself, or a temporary copy."""
     if flip:
         return turned(build, x, count, columns, rows)
@@ -288,7 +293,7 @@ def _whole_product(name: str) -> Kernel:
     return Kernel(name, f"{name}.wgsl", _BINDINGS, _PARAMS, configurations=_ENDS, cost=_work)
 
 
-class _MatrixTile(NamedTuple):
+class MatrixTile(NamedTuple):
     """How a workgroup computes a tile of C by subgroup matrices of 16 × 16.
 
     ``depth`` is the number of steps of k at a time. Each subgroup computes ``sub_rows`` by
@@ -330,9 +335,10 @@ class _MatrixTile(NamedTuple):
         c = self.threads // 32 * 16 * 5
         return 16 * (a + b + c)
 
-    def kernel(self) -> Kernel:
-        """Return the kernel."""
-        constants: Mapping[str, int] = {
+    @property
+    def constants(self) -> dict[str, int]:
+        """The constants of the tile in a kernel."""
+        return {
             "ROWS": self.rows, "COLUMNS": self.columns, "DEPTH": self.depth,
             "SUB_ROWS": self.sub_rows, "SUB_COLUMNS": self.sub_columns,
             "A_READS": self.rows * self.depth // 8 // self.threads,
@@ -340,6 +346,9 @@ class _MatrixTile(NamedTuple):
             "DOWN": self.sub_rows // 16, "ACROSS": self.sub_columns // 16,
             "STEPS": self.depth // 16,
         }  # fmt: skip
+
+    def kernel(self) -> Kernel:
+        """Return the kernel."""
         return Kernel(
             f"gemm_f16_matrix{self.rows}",
             "gemm_f16_matrix.wgsl",
@@ -347,7 +356,7 @@ class _MatrixTile(NamedTuple):
             _PARAMS,
             configurations={
                 "_".join(filter(None, (("turned" if is_turned else ""), name))): {
-                    **constants,
+                    **self.constants,
                     **self.tile_of_b(is_turned),
                     **end,
                 }
@@ -374,9 +383,9 @@ class _MatrixTile(NamedTuple):
 
 
 MATRIX_TILES = (
-    _MatrixTile(128, 128, 32, 64, 64),
-    _MatrixTile(64, 64, 64, 32, 64),
-    _MatrixTile(32, 64, 64, 16, 32),
+    MatrixTile(128, 128, 32, 64, 64),
+    MatrixTile(64, 64, 64, 32, 64),
+    MatrixTile(32, 64, 64, 16, 32),
 )
 
 

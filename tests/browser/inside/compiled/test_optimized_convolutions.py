@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from browsergpu.kernels.convolution.conv2d import plan_conv2d
+from browsergpu.kernels.convolution.conv2d_products import is_by_product
 from browsergpu.kernels.variants import VARIANTS
 from inside.compiled.merging import both, data, near
 from inside.gpu import only_variant
@@ -157,3 +159,80 @@ def test_training_with_batch_norm(bg: Any) -> None:
         evaluate = bg.jit(model.eval(), optimize=optimize)
         losses[-1] += [float(bg.sum(evaluate(x).detach())) for _ in range(3)]
     np.testing.assert_allclose(*losses, rtol=1e-4, atol=1e-4)
+
+
+#: Images and filters of float16 convolutions, large enough for subgroup matrices, and the options.
+HALVES: dict[str, tuple[tuple[int, ...], tuple[int, ...], dict[str, Any]]] = {
+    "window": ((2, 64, 16, 16), (64, 64, 3, 3), {"padding": 1}),
+    "uneven": ((3, 64, 7, 7), (64, 64, 3, 3), {"padding": 1}),
+    "point": ((4, 64, 16, 16), (64, 64, 1, 1), {}),
+    "uneven point": ((8, 128, 14, 14), (65, 128, 1, 1), {}),
+    "steps": ((3, 64, 13, 13), (66, 64, 3, 3), {"stride": 2, "padding": 1}),
+    "few channels": ((2, 3, 32, 32), (64, 3, 7, 7), {"stride": 2, "padding": 3}),
+    "groups": ((1, 8, 9, 9), (8, 4, 3, 3), {"groups": 2}),
+}
+
+
+@pytest.mark.parametrize("case", HALVES)
+def test_float16(bg: Any, case: str) -> None:
+    """Matrix products take a residual and one activation. Other kernels cast the operands."""
+    images, filters, options = HALVES[case]
+    x = data(bg, *images, dtype="float16")
+    w = (data(bg, *filters, seed=1) * 0.05).astype("float16")
+
+    def conv(x: Any, w: Any) -> Any:
+        return bg.nn.conv2d(x, w, **options)
+
+    y = conv(x, w)
+    h = data(bg, *y.shape, dtype="float16", seed=4)
+    settings = [options.get(name, 0) for name in ("padding", "dilation", "groups")]
+    settings[1:] = [one or 1 for one in settings[1:]]
+    plan = plan_conv2d("test", x.shape, w.shape, None, options.get("stride", 1), *settings)
+    is_product = is_by_product(x.device.facts, plan)
+    for kind in ("float32", "float16"):
+        scale, bias = (data(bg, filters[0], 1, 1, dtype=kind, seed=n) for n in (2, 3))
+
+        def late(x: Any, w: Any, h: Any, scale: Any = scale, bias: Any = bias) -> Any:
+            return bg.nn.relu((conv(x, w) * scale + bias).astype("float16") + h)
+
+        def early(x: Any, w: Any, h: Any, scale: Any = scale, bias: Any = bias) -> Any:
+            return h + bg.nn.silu((conv(x, w) * scale + bias).astype("float16"))
+
+        more = ", add, maximum" if is_product else ""
+        assert both(bg, late, x, w, h) == [f"conv2d with multiply, add{more}"]
+        assert both(bg, early, x, w, h) == ["conv2d with multiply, add, silu"]
+        # A float32 value that is wanted is not rounded.
+        wide = lambda x, w, bias=bias: conv(x, w) + bias.astype("float32")  # noqa: E731
+        assert both(bg, wide, x, w) == []
+    assert both(bg, lambda x, w: bg.nn.gelu(conv(x, w)), x, w) == ["conv2d with gelu"]
+
+
+@pytest.mark.parametrize("case", ["window", "uneven point", "groups"])
+def test_batch_norm_of_float16(bg: Any, case: str) -> None:
+    from browsergpu import nn
+
+    images, filters, options = HALVES[case]
+    nn.init.seed(0)
+    conv = nn.Conv2d(images[1], filters[0], filters[2:], bias=False, **options)
+    norm = nn.BatchNorm2d(filters[0])
+    x = data(bg, *images)
+    with bg.no_grad():
+        for _ in range(3):
+            norm(conv(x))
+        model = nn.Sequential(conv, norm, nn.ReLU()).to(dtype=bg.float16).eval()
+        names = both(bg, model, x.astype("float16"))
+        assert names == ["conv2d with multiply, add, maximum"]
+
+
+def test_float16_with_a_bias_of_its_own(bg: Any) -> None:
+    from browsergpu import nn
+
+    images, filters, options = HALVES["uneven"]
+    model = nn.Sequential(
+        nn.Conv2d(images[1], filters[0], 3, **options), nn.SiLU(), nn.Conv2d(64, 3, 1), nn.ReLU()
+    )
+    x = data(bg, *images, dtype="float16")
+    with bg.no_grad():
+        names = both(bg, model.to(dtype=bg.float16), x)
+    assert len(names) == 2
+    assert names[1] == "conv2d with maximum"
