@@ -70,6 +70,11 @@ def plan(
     return problem, spread
 
 
+def takes(device: Device, plan: AttentionPlan, *, is_half: bool) -> bool:
+    """Whether kernels read arrays as they are, without casts to float32."""
+    return not is_half or kernels.takes_halves(device.facts, plan)
+
+
 def attention(
     device: Device,
     op: str,

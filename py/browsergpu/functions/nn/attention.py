@@ -8,16 +8,20 @@ from browsergpu.arrays import apply
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.autograd.precision import narrowed
 from browsergpu.arrays.autograd.rules import differentiable
+from browsergpu.arrays.lazy.node import Node
 from browsergpu.arrays.views import strided
 from browsergpu.core import checks, shapes
-from browsergpu.core.element_types import BOOL
+from browsergpu.core.element_types import BOOL, FLOAT16
 from browsergpu.core.errors import InvalidArgument, InvalidType
 from browsergpu.core.shapes import Shape
+from browsergpu.functions import manipulation
 from browsergpu.functions.nn import inputs
 from browsergpu.functions.nn.attention_gradients import of_attention
 from browsergpu.functions.nn.padding import padded
 from browsergpu.functions.operands import array
+from browsergpu.kernels.networks.attention import Layout, plan_attention
 from browsergpu.tensors import attention
+from browsergpu.tensors.view import View
 
 
 @narrowed("query", "key", "value")
@@ -84,9 +88,13 @@ def scaled_dot_product_attention(
     if factor <= 0:
         raise InvalidArgument(op, "scale", scale, "a number above 0")
     width = max(q.shape[-1], v.shape[-1])
-    q, k, own = (_broadcast_padded(x, lead, width) for x in (q, k, v))
     mask = _mask(op, attn_mask, (*lead, q.shape[-2], k.shape[-2]))
     causal = checks.flag(op, "is_causal", is_causal)
+    if mask is None and q.shape[:-2] == k.shape[:-2] == v.shape[:-2] and k.shape == v.shape:
+        found = _of_rows(op, q, k, v, factor, causal=causal)
+        if found is not None:
+            return found
+    q, k, own = (_broadcast_padded(x, lead, width) for x in (q, k, v))
     made = inputs.room(op, q, inputs.common(q, k, own), q.shape)
     first, second, third, result = (inputs.memory(x) for x in (q, k, own, made))
     limits = inputs.memory_of(mask)
@@ -94,6 +102,54 @@ def scaled_dot_product_attention(
     if made.size:
         attention.attention(q.device, op, plan, first, second, third, result, limits, spread)
     return made if v.shape[-1] == width else made[..., : v.shape[-1]]
+
+
+def _of_rows(op: str, q: Array, k: Array, v: Array, factor: float, *, causal: bool) -> Array | None:
+    """Compute attention without copies, if each row in memory holds all heads of a position.
+
+    This is the memory of the heads of a linear layer's results, and becomes that of the result. It
+    returns None for other arrays, and if the kernels do not read float16.
+    """
+    kinds = {x.node.kind for x in (q, k, v)}
+    if len(kinds) > 1 or q.ndim not in (3, 4) or not q.size or not k.size:
+        return None
+    *lead, rows, width = q.shape
+    batch, heads = lead if len(lead) == 2 else (1, *lead)
+    first, second, third = (x.node.in_memory() for x in (q, k, v))
+    steps = [_row_of(x, batch) for x in (first, second, third)]
+    if first.offset or None in steps or steps[1] != steps[2]:
+        return None
+    layout = Layout(steps[0], steps[1], second.offset, third.offset)  # type: ignore[arg-type]
+    plan = plan_attention(batch, heads, rows, k.shape[-2], width, factor, causal, layout)
+    if not attention.takes(q.device, plan, is_half=first.kind is FLOAT16):
+        return None
+    made = inputs.room(op, q, first.kind, (batch, rows, heads, width))
+    queries, keys, values = (_whole_memory(x) for x in (first, second, third))
+    attention.attention(q.device, op, plan, queries, keys, values, inputs.memory(made))
+    if len(lead) == 2:
+        return manipulation.permute_dims(made, (0, 2, 1, 3))
+    return manipulation.permute_dims(made.reshape((rows, heads, width)), (1, 0, 2))
+
+
+def _row_of(node: Node, batch: int) -> int | None:
+    """Return the elements between positions of [..., heads, positions, width], or None.
+
+    Each position must hold its heads side by side, and batches must follow each other.
+    """
+    if node.strides is None:
+        return None
+    heads, rows, width = node.shape[-3:]
+    *outer, head, row, one = node.strides
+    is_row = (one == 1 or width == 1) and (head == width or heads == 1) and row >= heads * width
+    return row if is_row and (batch == 1 or outer[0] == rows * row) else None
+
+
+def _whole_memory(node: Node) -> View:
+    """Return a view of memory from its start to a strided value's last element."""
+    assert node.kind.dtype is not None
+    assert node.strides is not None
+    reach = sum((n - 1) * step for n, step in zip(node.shape, node.strides, strict=True))
+    return View(node.storage.buffer, (node.offset + reach + 1,), node.kind.dtype)
 
 
 def _wrong(op: str, name: str, x: Array, expected: str) -> InvalidArgument:
