@@ -1,4 +1,4 @@
-// C = f(alpha A B + bias) + beta C, row-major and contiguous, float16 in memory and float32 sums, by
+// C = f(alpha A B + bias) + residual + beta C, row-major and contiguous, float16 in memory and float32 sums, by
 // subgroup matrices. Rows are whole vec4u: n and k are multiples of 8, or rows are padded, A's with
 // zeros. With TURNED, B is stored transposed, as the weights of layers are: n rows of k elements.
 // 2mnk operations; A is read n / COLUMNS times, B m / ROWS times.
@@ -16,6 +16,9 @@ diagnostic(off, chromium.subgroup_matrix_uniformity);
 
 @group(0) @binding(2) var<storage, read> bias: array<vec4u>;
 @group(0) @binding(3) var<storage, read_write> c: array<vec4u>; // or four floats
+@group(0) @binding(4) var<storage, read> residual: array<vec4u>; // laid out as C
+
+override RESIDUAL: u32 = 0u; // whether to add it. Unused code for it takes registers
 
 const C_SHIFT = 3u;
 
@@ -41,6 +44,11 @@ fn write(sum: Sum, subgroup: u32, lane: u32, row: u32, column: u32) {
     low = apply(low);
     high = apply(high);
     let to = c_first + i * width + j;
+    //#if RESIDUAL
+    let summand = residual[to];
+    low += widened(summand.xy);
+    high += widened(summand.zw);
+    //#endif
     if (params.beta != 0.0) {
       let old = c[to];
       low += params.beta * widened(old.xy);

@@ -179,14 +179,21 @@ CONFIGURATIONS = {
     "gemm_sum": {"1", "8"},
     **{
         f"gemm_f16{kernel}": {"", "bias", "relu", "gelu", "silu", "gelu_erf", "wide"}
-        for kernel in ("", "_tile", "_matrix128")
+        for kernel in ("", "_tile")
+    },
+    "gemm_f16_matrix128": {"wide"}
+    | {
+        "_".join(filter(None, (end, more)))
+        for end in ("", "bias", "relu", "gelu", "silu", "gelu_erf")
+        for more in ("", "residual")
     },
     **{
         f"gemm_f16_matrix{rows}": {"wide"}
         | {
-            "_".join(filter(None, (turned, end)))
+            "_".join(filter(None, (turned, end, more)))
             for turned in ("", "turned")
             for end in ("", "bias", "relu", "gelu", "silu", "gelu_erf")
+            for more in ("", "residual")
         }
         for rows in (32, 64)
     },

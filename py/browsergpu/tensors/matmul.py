@@ -190,7 +190,7 @@ def _multiply(
 ) -> None:
     staging = Staging(build)
     are_halves = all(x is None or x.dtype is DType.F16 for x in (a, b, c, bias, residual))
-    own = _plan_of_halves(plan, residual) if are_halves else None
+    own = _plan_of_halves(plan, build.facts, residual) if are_halves else None
     if own is not None and _takes_halves(build.facts, own):
         _of_halves(build, staging, own, a, b, c, bias, activation, residual)
     else:
@@ -216,18 +216,29 @@ def _multiply(
     staging.deliver()
 
 
-def _plan_of_halves(plan: MatmulPlan, residual: Operand | None) -> gemm_f16.GemmF16Plan | None:
+def _plan_of_halves(
+    plan: MatmulPlan, facts: Facts, residual: Operand | None = None
+) -> gemm_f16.GemmF16Plan | None:
+    """Plan the product for float16 kernels. It is added to C if the residual must be copied."""
     if plan.of_halves is None:
         return None
     m, n, k, count, *rest = plan.of_halves
-    beta = 0.0 if residual is None else 1.0
-    return gemm_f16.plan_gemm_f16(m, n, k, plan.factor, beta, count, *rest)
+    own = gemm_f16.plan_gemm_f16(m, n, k, plan.factor, 0.0, count, *rest)
+    if residual is None or gemm_f16.takes_residual(facts, own):
+        return own
+    return gemm_f16.plan_gemm_f16(m, n, k, plan.factor, 1.0, count, *rest)
 
 
 def is_by_halves(facts: Facts, plan: MatmulPlan) -> bool:
     """Return whether a product of float16 arrays is computed by float16 kernels."""
-    own = _plan_of_halves(plan, None)
+    own = _plan_of_halves(plan, facts)
     return own is not None and _takes_halves(facts, own)
+
+
+def takes_residual(facts: Facts, plan: MatmulPlan) -> bool:
+    """Return whether a float16 kernel adds a residual without a copy."""
+    own = _plan_of_halves(plan, facts)
+    return own is not None and gemm_f16.takes_residual(facts, own)
 
 
 def _takes_halves(facts: Facts, own: gemm_f16.GemmF16Plan) -> bool:
@@ -250,11 +261,14 @@ def _of_halves(
     activation: str | None,
     residual: Operand | None,
 ) -> None:
-    y = staging.write(c, a, b, bias, dtype=DType.F16)
-    if residual is not None:  # the product is added to it
-        build.copy(residual.slot, y, DType.F16.device_bytes(residual.size))
+    y = staging.write(c, a, b, bias, residual, dtype=DType.F16)
     added = None if bias is None else bias.slot
-    gemm_f16.gemm_f16(build, a.slot, b.slot, y, plan, added, activation)
+    summed = None
+    if plan.beta and residual is not None:  # the product is added to it
+        build.copy(residual.slot, y, DType.F16.device_bytes(residual.size))
+    elif residual is not None:
+        summed = residual.slot
+    gemm_f16.gemm_f16(build, a.slot, b.slot, y, plan, added, activation, residual=summed)
 
 
 def _batch(

@@ -9,7 +9,13 @@ from browsergpu.arrays.reduce import memory_view
 from browsergpu.core.element_types import FLOAT16
 from browsergpu.core.enums import Precision
 from browsergpu.tensors.device_array import Storage
-from browsergpu.tensors.matmul import MatmulPlan, is_by_halves, multiply, planned
+from browsergpu.tensors.matmul import (
+    MatmulPlan,
+    is_by_halves,
+    multiply,
+    planned,
+    takes_residual,
+)
 from browsergpu.tensors.view import View
 
 #: A planned product and its operands.
@@ -83,11 +89,10 @@ def multiplied(
     elif kind is FLOAT16:
         if ready[0].of_halves is None:  # float32 kernels take float32 arrays
             parts -= {"bias", "residual", "late residual"}
-        elif is_by_halves(tracer.device.facts, ready[0]):
-            parts -= {
-                "residual",
-                "late residual",
-            }  # the kernels add to a copy, which takes longer than an addition
+        elif is_by_halves(tracer.device.facts, ready[0]) and not takes_residual(
+            tracer.device.facts, ready[0]
+        ):  # the kernels add to a copy, which takes longer than an addition
+            parts -= {"residual", "late residual"}
     axis = len(made.shape) - 1 if len(b.shape) > 1 else None
     operands = (a, b) if bias is None else (a, b, bias)
     kernel = Kernel(op, launch, axis, parts)

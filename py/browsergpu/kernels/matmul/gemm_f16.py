@@ -154,8 +154,9 @@ def gemm_f16(
     bias: Slot | None = None,
     activation: str | None = None,
     wide: bool = False,
+    residual: Slot | None = None,
 ) -> None:
-    """Add C = f(alpha A B + bias) + beta C of contiguous float16, summed in float32.
+    """Add C = f(alpha A B + bias) + residual + beta C of contiguous float16, summed in float32.
 
     Parameters
     ----------
@@ -167,6 +168,8 @@ def gemm_f16(
         One of ``products.ACTIVATIONS``.
     wide : bool
         Write C = alpha A B as float32. All row lengths must be divisible by 8.
+    residual : Slot, optional
+        Of C's shape, if :func:`takes_residual` allows it.
     """
     m, n, k, count = plan.m, plan.n, plan.k, plan.count
     if plan.c_elements == 0:
@@ -174,6 +177,8 @@ def gemm_f16(
     able = plan.fits if _has_room(build.facts, plan) else plan.takes_rows_of
     variant = build.facts.variants.choose(_OP, plan.size_class, able)
     end = "wide" if wide else activation or ("" if bias is None else "bias")
+    if residual is not None:
+        end = f"{end}_residual".lstrip("_")
     is_turned = plan.reads_turned(variant) and not wide
     begin = "turned" if is_turned else variant.configuration
     configuration = "_".join(filter(None, (begin, end)))
@@ -192,7 +197,10 @@ def gemm_f16(
     b_step = n * across if is_turned else k * along
     steps = (m * across * plan.many_a, b_step * plan.many_b, m * along)
     fields = (m, n, k, plan.alpha, plan.beta, is_biased, *steps)
-    build.dispatch(variant.kernel, configuration, grid, (left, right, added, product), *fields)
+    bound: tuple[Slot, ...] = (left, right, added, product)
+    if variant.features >= MATRICES:
+        bound = (*bound, left if residual is None else residual)
+    build.dispatch(variant.kernel, configuration, grid, bound, *fields)
     if product != c:
         repitch(build, count * m, product, along, c, n)
     build.release(*{left, right, product} - {a, b, c})
@@ -221,6 +229,11 @@ def is_by_matrices(facts: Facts, plan: GemmF16Plan) -> bool:
         return False
     variant = facts.variants.choose(_OP, plan.size_class, plan.fits)
     return plan.fits(variant) and variant.features >= MATRICES
+
+
+def takes_residual(facts: Facts, plan: GemmF16Plan) -> bool:
+    """Whether a kernel can add another matrix to the product."""
+    return plan.n % _VECTOR == 0 and is_by_matrices(facts, plan)
 
 
 def ready(build: Build, x: Slot, count: int, rows: int, columns: int, flip: bool) -> Slot:
@@ -352,17 +365,20 @@ class MatrixTile(NamedTuple):
         return Kernel(
             f"gemm_f16_matrix{self.rows}",
             "gemm_f16_matrix.wgsl",
-            _BINDINGS,
+            (*_BINDINGS, *bindings("residual", written=0, first=len(_BINDINGS))),
             _PARAMS,
             configurations={
-                "_".join(filter(None, (("turned" if is_turned else ""), name))): {
+                "_".join(filter(None, ("turned" * is_turned, name, "residual" * residual))): {
                     **self.constants,
                     **self.tile_of_b(is_turned),
                     **end,
+                    "RESIDUAL": int(residual),
                 }
                 for is_turned in (False, True)
                 for name, end in _ENDS.items()
-                if not is_turned or (self.reads_turned and name != "wide")
+                for residual in (False, True)
+                if (not is_turned or self.reads_turned)
+                if name != "wide" or not (is_turned or residual)
             },
             cost=_work,
         )

@@ -63,12 +63,28 @@ def test_linear_layers_with_their_bias(bg: Any, dtype: str) -> None:
     x, h = data(bg, 2, 3, 12, dtype=dtype), data(bg, 2, 3, 20, dtype=dtype)
     w, b = data(bg, 20, 12, dtype=dtype), data(bg, 20, dtype=dtype)
     (merged,) = both(bg, lambda x, w, b, h: bg.nn.relu(bg.nn.linear(x, w, b)) + h, x, w, b, h)
-    # Subgroup-matrix kernels leave a float16 addition to another kernel.
+    # Float16 kernels without subgroup matrices leave the addition to another kernel.
     assert merged == "linear with maximum, add" or (dtype, merged) == (
         "float16", "linear with maximum",
     )  # fmt: skip
     # the kernel has no place for a second bias
     assert both(bg, lambda x, w, b: bg.nn.linear(x, w, b) + b, x, w, b) == []
+
+
+@pytest.mark.parametrize("shape", [(128, 256, 136), (65, 512, 256), (300, 200, 77)])
+def test_residuals_of_float16_products_on_subgroup_matrices(bg: Any, shape: Any) -> None:
+    """Where there are any, their kernels add the residual if its rows are whole vectors."""
+    rows, inner, columns = shape
+    x = data(bg, rows, inner, dtype="float16")
+    w = (data(bg, columns, inner) * 0.1).astype("float16")
+    b, h = data(bg, columns, dtype="float16"), data(bg, rows, columns, dtype="float16")
+    for f in (
+        lambda x, w, b, h: bg.nn.linear(x, w, b) + h,
+        lambda x, w, b, h: bg.nn.relu(bg.nn.linear(x, w)) + h,
+        lambda x, w, b, h: h + x @ w.T,
+        lambda x, w, b, h: h + (x @ w.T.copy() * 0.5 + b),
+    ):
+        both(bg, f, x, w, b, h)
 
 
 def test_transposed_operands_strided_biases_and_residuals(bg: Any) -> None:
