@@ -1,6 +1,7 @@
-// C = f(alpha A B + bias) + residual + beta C, row-major and contiguous, float16 in memory and float32 sums, by
-// subgroup matrices. Rows are whole vec4u: n and k are multiples of 8, or rows are padded, A's with
-// zeros. With TURNED, B is stored transposed, as the weights of layers are: n rows of k elements.
+// C = f(alpha A B + bias) + residual + beta C, row-major and contiguous, float16 in memory and
+// float32 sums, by subgroup matrices. Rows are whole vec4u: n and k are multiples of 8, or rows are
+// padded, A's with zeros. With TURNED, B is stored transposed, as the weights of layers are: n rows
+// of k elements.
 // 2mnk operations; A is read n / COLUMNS times, B m / ROWS times.
 
 enable f16;
