@@ -14,6 +14,11 @@ from browsergpu.networks.layers.containers import ModuleDict, ModuleList
 from browsergpu.networks.module import Module
 from browsergpu.networks.parameter import Parameter, take
 
+__all__ = [
+    "ParametrizationList", "cached", "is_parametrized", "register_parametrization",
+    "remove_parametrizations",
+]  # fmt: skip
+
 _NAME = "parametrizations"
 #: The values in a block of :func:`cached`, by module and name.
 _cache: ContextVar[dict[tuple[int, str], Any] | None] = ContextVar("parametrized", default=None)
