@@ -18,6 +18,7 @@ if sys.platform == "emscripten":
         are_waiting,
         block_on,
         can_block,
+        fetch,
         find_canvas,
         global_text,
         hand_over,
@@ -39,6 +40,7 @@ else:
     from browsergpu.gpu.native.page import (
         IN_PYODIDE,
         JsError,
+        fetch,
         find_canvas,
         global_text,
         hand_over,
@@ -56,6 +58,7 @@ __all__ = [
     "block_on",
     "can_block",
     "engine_name",
+    "fetch",
     "find_canvas",
     "find_gpu",
     "global_text",

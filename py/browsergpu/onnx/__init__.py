@@ -6,7 +6,7 @@ Every node runs on the GPU. Shapes, and what derives from them, are computed on 
 from browsergpu.onnx.export.exporting import export
 from browsergpu.onnx.model import Explanation, Model, Value
 from browsergpu.onnx.registry import Operator, list_operators, operator
-from browsergpu.onnx.source import load
+from browsergpu.onnx.source import load, load_async
 
 __all__ = [
     "Explanation",
@@ -16,5 +16,6 @@ __all__ = [
     "export",
     "list_operators",
     "load",
+    "load_async",
     "operator",
 ]

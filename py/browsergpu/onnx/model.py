@@ -188,11 +188,12 @@ class Model(Module):
         data = values.astype(wide) if wide else values
         array = creation.asarray(data, device=self.__dict__["_device"], copy=True)
         if narrow is None and array.dtype.kind == "f":
-            self._set_attribute("_parameters", name, registered(array, False))
+            # Names such as "inputs" must not replace the model's own attributes.
+            self.__dict__["_parameters"][name] = registered(array, False)
             return
         if narrow is not None:
             self.__dict__["_weights"].narrow[name] = narrow
-        self._set_attribute("_buffers", name, array)
+        self.__dict__["_buffers"][name] = array
 
     @property
     def input_names(self) -> tuple[str, ...]:

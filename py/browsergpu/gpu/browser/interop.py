@@ -139,6 +139,21 @@ def global_text(name: str) -> str | None:
     return value if isinstance(value, str) else None
 
 
+async def fetch(url: str) -> bytes:
+    """Return the bytes at an address. Raises OSError if there are none.
+
+    They are fetched by the browser, so that its rules for other origins hold.
+    """
+    try:
+        response = await js.fetch(url)
+    except JsError as error:
+        raise OSError(f"{url}: {error}") from None
+    if not response.ok:
+        raise OSError(f"{url}: status {response.status}")
+    buffer = await response.arrayBuffer()
+    return buffer.to_bytes()  # type: ignore[no-any-return]
+
+
 async def load_naga(url: str) -> Any:
     """Return a function that translates SPIR-V bytes to WGSL.
 

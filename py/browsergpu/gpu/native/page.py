@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 from typing import Any
+from urllib.request import urlopen
 
 from browsergpu.gpu.native.engine import why_none
 
 IN_PYODIDE = False
+_FETCH_S = 60.0  # without an answer
 JsError: type[BaseException] = RuntimeError
 
 
@@ -19,6 +21,12 @@ def why_no_gpu() -> str:
 def global_text(name: str) -> str | None:
     """Return an environment variable, or None."""
     return os.environ.get(name)
+
+
+async def fetch(url: str) -> bytes:
+    """Return the bytes at an address. Raises OSError if there are none."""
+    with urlopen(url, timeout=_FETCH_S) as response:
+        return response.read()  # type: ignore[no-any-return]
 
 
 async def load_naga(url: str) -> Any:

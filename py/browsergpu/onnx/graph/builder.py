@@ -52,7 +52,7 @@ class Builder(Shown):
         self._external, self._context, self._arrays, self._keep = external, context, arrays, keep
         self._functions = {(one.domain, one.name, one.overload): one for one in model.functions}
         self._opsets = _opsets(model.opset_import)
-        self._names: set[str] = set()
+        self._names = {"training"}  # which every module has
         self._missing: dict[str, list[str]] = {}
 
     def graph(self, graph: messages.Graph) -> Plan:

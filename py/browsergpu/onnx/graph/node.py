@@ -43,7 +43,7 @@ class Context(Shown):
         if not isinstance(x, np.ndarray | np.generic):
             return x
         known = self.uploads.get(id(x))
-        if known is None:
+        if known is None or known[0] is not x:  # a copied model has other constants
             return self._uploaded(np.asarray(x))
         if known[1] is None:
             known = self.uploads[id(x)] = known[0], self._uploaded(known[0])

@@ -65,6 +65,31 @@ def test_sources(bg: Any, tmp_path: Path) -> None:
         bg.onnx.load(3)
 
 
+def test_addresses_are_fetched(bg: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    from browsergpu.gpu import platform
+
+    files = {"https://host/m.onnx": outside("w.bin"), "https://host/w.bin": W.tobytes()}
+
+    async def fetch(url: str) -> bytes:
+        if url not in files:
+            raise OSError(f"{url}: status 404")
+        return files[url]
+
+    monkeypatch.setattr(platform, "fetch", fetch)
+    external = {"w.bin": "https://host/w.bin"}
+    model = bg.onnx.load("https://host/m.onnx", external=external)
+    np.testing.assert_allclose(model(X).numpy(), X @ W)
+    with pytest.raises(OSError, match="status 404"):
+        bg.onnx.load("https://host/other.onnx")
+
+
+def test_the_bytes_at_an_address() -> None:
+    from browsergpu.gpu import platform
+
+    coroutine = platform.fetch("data:application/octet-stream;base64,AAEC")
+    assert platform.block_on(coroutine, "test") == bytes([0, 1, 2])
+
+
 def test_inputs_are_checked(bg: Any) -> None:
     model = bg.onnx.load(layer())
     for args, named, wrong in (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from copy import deepcopy
 from typing import Any
 
 import numpy as np
@@ -159,3 +160,19 @@ def test_large_and_dead_values_are_dropped(bg: Any) -> None:
     nodes = [node("Relu" if at else "Abs", f"v{at}", f"v{at + 1}") for at in range(3)]
     plan = bg.onnx.load(making.model(nodes, [value("v0")], "v3")).plan
     assert [one.dead for one in plan.nodes] == [("v0",), ("v1",), ("v2",)]
+
+
+def test_names_of_attributes_and_copies(bg: Any) -> None:
+    names = ("inputs", "plan", "context", "training", "_weights")
+    weights = {name: np.full(2, at, np.float32) for at, name in enumerate(names)}
+    nodes = [node("Sum", "x " + " ".join(names), "y")]
+    model = bg.onnx.load(making.model(nodes, [value("x")], "y", weights))
+    x = np.zeros(2, np.float32)
+    assert model(x).tolist() == [10, 10]
+    other = deepcopy(model)
+    with bg.no_grad():
+        dict(other.named_parameters())["plan"][...] = 5
+    assert other(x).tolist() == [14, 14]
+    assert model(x).tolist() == [10, 10]
+    model.load_state_dict(other.state_dict())
+    assert model(x).tolist() == [14, 14]
