@@ -20,6 +20,7 @@ from browsergpu.kernels.networks import (
     cached_attention,
     embedding,
     images,
+    rms_norm,
     rotary,
 )
 from browsergpu.kernels.ordering import arg_reduce, compact, scan, search, segment_sum, sort
@@ -61,6 +62,7 @@ FAMILIES: tuple[KernelFamily, ...] = tuple(
         cholesky,
         qr,
         jacobi,
+        rms_norm,
         rotary,
         cached_attention,
         quantized_rows,

@@ -13,11 +13,44 @@ from browsergpu.core.element_types import FLOAT32
 from browsergpu.core.errors import InvalidArgument, InvalidType
 from browsergpu.core.grids import fits
 from browsergpu.functions.custom.memory import writable
+from browsergpu.functions.language.gradients import refusing_gradients
 from browsergpu.functions.nn import inputs
 from browsergpu.kernels.networks.cached_attention import WIDEST
 from browsergpu.tensors.language import attention
+from browsergpu.tensors.operand_checks import small_number
 
 
+@refusing_gradients("nn.rms_norm")
+@constant
+def rms_norm(x: Array, weight: Array, eps: float) -> Array:
+    """Return :func:`browsergpu.nn.rms_norm` over the last axis, computed by one kernel.
+
+    It has no gradient.
+
+    Parameters
+    ----------
+    x : Array
+        Shape [..., N], float32.
+    weight : Array
+        Shape [N], float32.
+    eps : float
+        Added to the mean of squares.
+    """
+    op = "rms_norm"
+    own = apply.packed(apply.cast_to(op, inputs.floats(op, "x", x), FLOAT32, copy=False))
+    if not own.ndim:
+        raise InvalidArgument(op, "x", own, "have at least 1 axis")
+    factor = inputs.shaped(op, "weight", inputs.floats(op, "weight", weight), own.shape[-1:])
+    factor = apply.packed(apply.cast_to(op, factor, FLOAT32, copy=False))
+    made = inputs.room(op, own, FLOAT32, own.shape)
+    if made.size:
+        small = small_number(op, "eps", eps)
+        views = (inputs.memory(one) for one in (own, factor, made))
+        attention.rms_norm(own.device, op, *views, eps=small)
+    return made
+
+
+@refusing_gradients("arithmetic of cosines and sines")
 @constant
 def rotate(x: Array, angles: Array, position: Array, adjacent: bool = False) -> Array:
     """Return queries or keys with rotary position embeddings.
@@ -44,6 +77,7 @@ def rotate(x: Array, angles: Array, position: Array, adjacent: bool = False) -> 
     return made
 
 
+@refusing_gradients("nn.scaled_dot_product_attention")
 @constant
 def store(x: Array, cache: Array, angles: Array, position: Array, adjacent: bool = False) -> None:
     """Write keys or values to a cache in place, after rotary position embeddings.
@@ -71,6 +105,7 @@ def store(x: Array, cache: Array, angles: Array, position: Array, adjacent: bool
     become(cache, made)
 
 
+@refusing_gradients("nn.scaled_dot_product_attention")
 @constant
 def cached_attention(
     query: Array, keys: Array, values: Array, position: Array, scale: float, softcap: float = 0.0,

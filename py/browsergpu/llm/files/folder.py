@@ -177,6 +177,9 @@ class ModelFolder(Mapping[str, Any]):
     def __contains__(self, name: object) -> bool:
         return name in self._made or name in self._places
 
+    def __repr__(self) -> str:
+        return f"<ModelFolder of {len(self)} tensors>"
+
 
 def _metadata(config: dict[str, Any], architecture: str) -> dict[str, Any]:
     """Return a config.json as GGUF's metadata. Raises Unsupported for options without a place."""

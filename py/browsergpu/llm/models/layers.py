@@ -7,7 +7,7 @@ from math import sqrt
 
 from browsergpu.arrays.array import Array
 from browsergpu.functions.language import quantized
-from browsergpu.functions.language.attention import cached_attention, rotate
+from browsergpu.functions.language.attention import cached_attention, rms_norm, rotate
 from browsergpu.functions.language.quantized import QuantizedArray
 from browsergpu.functions.nn import normalization, tables
 from browsergpu.llm.models.cache import Cache
@@ -43,7 +43,7 @@ class RMSNorm(Module):
 
     def forward(self, x: Array) -> Array:
         """Return an array of the input's shape."""
-        return normalization.rms_norm(x, self.weight.shape, self.weight, self.eps)
+        return rms_norm(x, self.weight, self.eps)
 
 
 class LayerNorm(Module):

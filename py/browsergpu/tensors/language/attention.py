@@ -1,10 +1,11 @@
-"""Attention to a cache, and rotary position embeddings, of packed float32 views."""
+"""Attention to a cache, rotary position embeddings, and norms, of packed float32 views."""
 
 from __future__ import annotations
 
 from browsergpu.device.device import Device
 from browsergpu.kernels.base.build import Build
 from browsergpu.kernels.networks import cached_attention, rotary
+from browsergpu.kernels.networks import rms_norm as rms_norm_kernel
 from browsergpu.tensors.staging import Operand, launch, of_operands
 from browsergpu.tensors.view import View
 
@@ -32,6 +33,17 @@ def _rotate(
         build, x.slot, angles.slot, position.slot, y.slot, (tokens, heads, width), 2 * pairs,
         adjacent, entries, capacity,
     )  # fmt: skip
+
+
+def rms_norm(device: Device, op: str, x: View, weight: View, y: View, *, eps: float) -> None:
+    """Compute y = x / √(mean(x²) + eps) · weight over the last axis of a nonempty x."""
+    launch(device, op, _rms_norm, (x, weight, y), eps)
+
+
+@of_operands
+def _rms_norm(build: Build, x: Operand, weight: Operand, y: Operand, eps: float) -> None:
+    length = x.shape[-1]
+    rms_norm_kernel.rms_norm(build, x.slot, weight.slot, y.slot, x.size // length, length, eps)
 
 
 def attend(

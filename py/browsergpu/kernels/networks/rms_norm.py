@@ -1,0 +1,26 @@
+"""Division of rows by their root mean square, in one kernel."""
+
+from __future__ import annotations
+
+from browsergpu.core.grids import fold
+from browsergpu.core.params import params
+from browsergpu.gpu.program import Slot
+from browsergpu.kernels.base.build import Build
+from browsergpu.kernels.base.family import Kernel, KernelFamily, bindings
+
+
+def rms_norm(
+    build: Build, x: Slot, weight: Slot, y: Slot, rows: int, length: int, eps: float
+) -> None:
+    """Add y = x / √(mean(x²) + eps) · weight for float32 rows. y is another buffer than x."""
+    build.dispatch("rms_norm", "", fold(rows), (x, weight, y), rows, length, eps)
+
+
+FAMILY = KernelFamily(
+    kernels=(
+        Kernel(
+            "rms_norm", "rms_norm.wgsl", bindings("x", "weight", "y"),
+            params("rows: u32", "length: u32", "eps: f32"),
+        ),
+    )
+)  # fmt: skip

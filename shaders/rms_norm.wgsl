@@ -1,0 +1,45 @@
+// y = x / sqrt(mean(x²) + eps) * weight for rows of x, by a workgroup each.
+
+struct Params {
+  rows: u32,
+  length: u32,
+  eps: f32,
+}
+
+@group(0) @binding(0) var<storage, read> x: array<f32>;
+@group(0) @binding(1) var<storage, read> weight: array<f32>;
+@group(0) @binding(2) var<storage, read_write> y: array<f32>;
+@group(1) @binding(0) var<uniform> params: Params;
+
+const THREADS = 128u;
+
+var<workgroup> shares: array<f32, THREADS>;
+
+@compute @workgroup_size(THREADS)
+fn main(
+  @builtin(workgroup_id) group: vec3u,
+  @builtin(num_workgroups) groups: vec3u,
+  @builtin(local_invocation_index) thread: u32,
+) {
+  let row = group.y * groups.x + group.x;
+  let start = min(row, params.rows - 1u) * params.length;
+  var sum = 0.0;
+  for (var i = thread; i < params.length; i += THREADS) {
+    let value = x[start + i];
+    sum += value * value;
+  }
+  shares[thread] = sum;
+  workgroupBarrier();
+  for (var half = THREADS / 2u; half >= 1u; half /= 2u) {
+    if (thread < half) {
+      shares[thread] += shares[thread + half];
+    }
+    workgroupBarrier();
+  }
+  let root = sqrt(shares[0] / f32(params.length) + params.eps);
+  if (row < params.rows) {
+    for (var i = thread; i < params.length; i += THREADS) {
+      y[start + i] = x[start + i] / root * weight[i];
+    }
+  }
+}
