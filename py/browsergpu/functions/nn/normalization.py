@@ -91,11 +91,13 @@ def _normalised(
     made = inputs.room(op, x, kind, x.shape)
     if not x.size:
         return made
-    rows = apply.packed(x).reshape((-1, length))
-    factors = [None if v is None else apply.packed(v).reshape((length,)) for v in (weight, bias)]
-    gamma, beta = (inputs.memory_of(v) for v in factors)
-    target = inputs.memory(made.reshape(rows.shape))
-    nn.layer_norm(x.device, op, inputs.memory(rows), target, gamma, beta, eps)
+    own, factor, summand = (None if v is None else apply.packed(v) for v in (x, weight, bias))
+    shape = x.size // length, length
+    rows, target = inputs.memory_in(own, shape), inputs.memory_in(made, shape)
+    gamma, beta = (inputs.memory_in(v, (length,)) for v in (factor, summand))
+    assert rows is not None
+    assert target is not None
+    nn.layer_norm(x.device, op, rows, target, gamma, beta, eps)
     return made
 
 
