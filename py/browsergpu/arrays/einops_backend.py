@@ -35,10 +35,11 @@ class _Ours:
         return isinstance(tensor, self.xp.Array)
 
     def from_numpy(self, x: Any) -> Any:
-        return self.xp.asarray(x)
+        found = self.xp.asarray(x)
+        return found.requires_grad_() if self.is_float_type(found) else found
 
     def to_numpy(self, x: Any) -> Any:
-        return x.numpy()
+        return x.detach().numpy()
 
     def arange(self, start: int, stop: int) -> Any:
         return self.xp.arange(start, stop)
@@ -56,6 +57,9 @@ class _Ours:
         for position in pos2len:
             x = self.xp.expand_dims(x, axis=position)
         return self.xp.broadcast_to(x, [pos2len.get(at, x.shape[at]) for at in range(n_axes)])
+
+    def tile(self, x: Any, repeats: Sequence[int]) -> Any:
+        return self.xp.tile(x, tuple(repeats))
 
     def concat(self, tensors: list[Any], axis: int) -> Any:
         return self.xp.concat(tensors, axis=axis)

@@ -265,6 +265,7 @@ ADVICE = {
     "setflags": "Arrays cannot be changed.",
     "set": "Use x.at[...].set(values).",
     "backward": "Use jax.grad.",
+    "grad": "Use jax.grad.",
     "requires_grad_": "Use jax.grad.",
     "retain_grad": "Use jax.grad.",
     "register_hook": "Use jax.custom_vjp.",
