@@ -513,3 +513,26 @@ def test_light_and_dark_follow_the_system(notebook: NotebookPage) -> None:
         grounds.add(notebook.page.evaluate("getComputedStyle(document.body).backgroundColor"))
     assert len(grounds) == 2
     notebook.page.emulate_media(color_scheme="light")
+
+
+def test_names_that_only_the_values_know_are_offered_while_typing(
+    notebook: NotebookPage,
+) -> None:
+    notebook.run(
+        "import numpy as np\nfrom pathlib import Path\n"
+        "prices = np.zeros(2, [('price_low', 'f4'), ('price_high', 'f4')])\n"
+        "_ = Path('data_of_today.csv').write_text('1')\n"
+        "def weigh(goods, *, separator=',', tare=0): return tare"
+    )
+    offered = notebook.page.locator(".cm-tooltip-autocomplete .cm-completionLabel")
+    for code, options in (
+        ('prices["pri', ["price_high", "price_low"]),
+        ('open("data_of', ["data_of_today.csv"]),
+        ("weigh(prices, tar", ["tare="]),
+    ):
+        notebook.fill(1, "")
+        notebook.page.keyboard.type(code)
+        expect(offered).to_have_text(options)
+        notebook.page.keyboard.press("Escape")
+    notebook.page.keyboard.press("Tab")
+    expect(notebook.editor(1)).to_have_text("weigh(prices, tare=)")

@@ -1,8 +1,10 @@
 """Completions from the live interpreter: names, attributes, keys, modules and magics."""
 
 import builtins
+import inspect
 import io
 import keyword
+import os
 import pkgutil
 import re
 import sys
@@ -16,6 +18,11 @@ MAX_OPTIONS = 500
 IMPORT = re.compile(r"^\s*(?:import|from)\s+(?:[\w.]+\s*,\s*)*(?P<path>[\w.]*)$")
 IMPORT_NAME = re.compile(r"^\s*from\s+(?P<module>[\w.]+)\s+import\s+(?:\w+\s*,\s*)*(?P<name>\w*)$")
 KEY = re.compile(r"(?P<owner>[A-Za-z_][\w.]*)\[(?P<quote>['\"])(?P<key>[^'\"\]]*)$")
+# A path as the first argument of a function that reads or writes files.
+FILE = re.compile(
+    r"\b(?:open|Path|load|loadtxt|genfromtxt|imread|read_\w+)\(\s*(['\"])(?P<path>[^'\"]*)$"
+)
+CALL = re.compile(r"(?P<owner>[A-Za-z_][\w.]*)\((?:[^()]*,)?\s*(?P<name>[A-Za-z_]\w*)$")
 DOTTED = re.compile(r"(?P<owner>[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)\.(?P<name>\w*)$")
 MAGIC = re.compile(r"^\s*(?P<name>%%?\w*)$")
 # An attribute of an unnamed value: of a call, an element, a literal.
@@ -43,6 +50,9 @@ def complete(before: str, namespace: dict[str, Any], magics: Iterable[str]) -> d
         return _answer(name, _modules(parent))
     if match := KEY.search(line):
         return _answer(match["key"], _keys(resolve(match["owner"], namespace)))
+    if match := FILE.search(line):
+        folder, _, name = match["path"].rpartition("/")
+        return _answer(name, _files(folder))
     if _in_text(before):
         return _answer("", [])
     if match := DOTTED.search(line):
@@ -53,7 +63,9 @@ def complete(before: str, namespace: dict[str, Any], magics: Iterable[str]) -> d
     if OTHER_ATTRIBUTE.search(line):
         return {**_answer("", []), "unresolved": True}
     if match := NAME.search(line):
-        return _answer(match["name"], _names(namespace))
+        call = CALL.search(line)
+        parameters = _parameters(resolve(call["owner"], namespace)) if call else ()
+        return _answer(match["name"], [*parameters, *_names(namespace)])
     return _answer("", [])
 
 
@@ -104,8 +116,35 @@ def _names(namespace: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
 
 
 def _keys(owner: Any) -> Iterable[tuple[str, str]]:
+    package = type(owner).__module__.partition(".")[0]
+    keys: Iterable[Any] = ()
     if isinstance(owner, Mapping):
-        yield from ((key, "property") for key in owner if isinstance(key, str))
+        keys = owner
+    elif package == "pandas":
+        keys = getattr(owner, "columns", ())
+    elif package == "numpy":
+        keys = getattr(getattr(owner, "dtype", None), "names", None) or ()
+    yield from ((key, "property") for key in keys if isinstance(key, str))
+
+
+def _files(folder: str) -> Iterable[tuple[str, str]]:
+    try:
+        with os.scandir(folder or ".") as entries:
+            yield from ((f"{one.name}/" if one.is_dir() else one.name, "text") for one in entries)
+    except OSError:  # there is no such folder
+        return
+
+
+def _parameters(function: Any) -> Iterable[tuple[str, str]]:
+    """Return the arguments that a call can name."""
+    if function is MISSING or not callable(function):
+        return
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):  # as of some built-in functions
+        return
+    named = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+    yield from ((f"{one.name}=", "property") for one in parameters if one.kind in named)
 
 
 def _modules(parent: str) -> Iterable[tuple[str, str]]:
