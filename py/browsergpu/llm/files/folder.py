@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from browsergpu.core.errors import InvalidArgument, Unsupported
-from browsergpu.core.showing import Description
+from browsergpu.core.showing import Description, Shown
 from browsergpu.functions import creation
 from browsergpu.functions.language.quantized import QuantizedArray
 from browsergpu.networks.files.headers import shallow_json
@@ -59,7 +59,7 @@ _KINDS = {
 }  # fmt: skip
 
 
-class ModelFolder(Mapping[str, Any]):
+class ModelFolder(Shown, Mapping[str, Any]):
     """The tensors of a folder by GGUF's names, and metadata as a GGUF file has.
 
     Matrices of float16 and bfloat16 keep their format on the GPU.

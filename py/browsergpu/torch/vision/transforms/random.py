@@ -7,6 +7,7 @@ from math import exp, log, sqrt
 from typing import Any
 
 from browsergpu.core.errors import InvalidArgument
+from browsergpu.core.showing import Shown
 from browsergpu.torch.nn.module import Module
 from browsergpu.torch.tensors import randoms
 from browsergpu.torch.vision.transforms import functional
@@ -82,7 +83,7 @@ class RandomApply(_WithChance):
         return img
 
 
-class RandomChoice:
+class RandomChoice(Shown):
     """Apply one of several transforms, drawn at random."""
 
     def __init__(self, transforms: Sequence[Any], p: Sequence[float] | None = None) -> None:
