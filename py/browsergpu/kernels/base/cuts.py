@@ -1,6 +1,7 @@
 """Division of a reduction of [outer, length, inner] over its middle axis among threads.
 
-The reducing kernels (arg_reduce.wgsl, moments.wgsl, softmax.wgsl) share it and take the same fields.
+The reducing kernels (arg_reduce.wgsl, moments.wgsl, softmax.wgsl) share it and take the same
+fields.
 """
 
 from __future__ import annotations
