@@ -458,7 +458,8 @@ def test_every_control_has_a_name_and_cells_have_positions(notebook: NotebookPag
     expect(notebook.cell(1)).to_have_attribute("aria-label", "Cell 2 of 2, code")
     nameless = notebook.page.evaluate(
         """() => [...document.querySelectorAll("button, input, [role=textbox], canvas, progress")]
-          .filter((one) => !(one.getAttribute("aria-label") || one.textContent.trim()))
+          .filter((one) => !(one.getAttribute("aria-label") || one.textContent.trim()
+            || [...(one.labels ?? [])].some((label) => label.textContent.trim())))
           .map((one) => one.outerHTML)"""
     )
     assert nameless == []

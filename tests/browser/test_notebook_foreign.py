@@ -6,6 +6,7 @@ import http.server
 import json
 import threading
 from collections.abc import Callable
+from itertools import count
 from typing import Any
 
 from harness.notebook import NotebookPage, hold_kernels
@@ -30,12 +31,16 @@ def markdown(source: str, **more: Any) -> dict[str, Any]:
     return {"cell_type": "markdown", "id": "text", "metadata": {}, "source": source, **more}
 
 
+_NUMBERS = count(1)
+
+
 def open_cells(notebook: NotebookPage, *cells: dict[str, Any]) -> None:
     """Drop a notebook of the given cells on the page."""
     content = {"cells": list(cells), "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
     data = list(json.dumps(content).encode())
-    notebook.drop([{"name": "foreign.ipynb", "type": "", "bytes": data}])
-    expect(notebook.page.get_by_label("Notebook name")).to_have_value("foreign")
+    name = f"foreign-{next(_NUMBERS)}"  # the page gives a taken name a number
+    notebook.drop([{"name": f"{name}.ipynb", "type": "", "bytes": data}])
+    expect(notebook.page.get_by_label("Notebook name")).to_have_value(name)
     notebook.close_messages()
 
 

@@ -154,7 +154,7 @@ def test_the_menu_runs_cells_above_or_below_or_all_again(notebook: NotebookPage)
     press(notebook, "Enter")
     expect(notebook.page.get_by_role("menuitem").first).to_be_focused()
     press(notebook, "ArrowUp")
-    expect(notebook.page.get_by_role("menuitem", name="Clear outputs")).to_be_focused()
+    expect(notebook.page.get_by_role("menuitem", name="All commands")).to_be_focused()
     press(notebook, "Escape")
     expect(more).to_be_focused()
     # A restart needs confirmation, as it loses variables. Then all cells run without them.

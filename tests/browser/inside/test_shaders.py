@@ -26,11 +26,21 @@ def _begins(configuration: str, start: str) -> bool:
     return start in ("", configuration) or configuration.startswith((f"{start}_", f"{start} "))
 
 
+def enabled(file: str) -> set[str]:
+    """Return the features that a shader enables, by WebGPU's names."""
+    from browsergpu.kernels.text import shaders
+
+    names = re.findall(r"^enable (\w+);", shaders.load(file), re.MULTILINE)
+    return {"shader-f16" if name == "f16" else name.replace("_", "-") for name in names}
+
+
 def lacking(device: Any) -> set[tuple[str, str]]:
     """Return the kernels and configurations that exceed a device's limits."""
     able = {(v.kernel, v.configuration) for op in VARIANTS for v in device.variants.available(op)}
     every = {(v.kernel, v.configuration) for variants in VARIANTS.values() for v in variants}
-    found = set()
+    found = {
+        one for one in CONFIGURATIONS if not enabled(KERNELS[one[0]].shader) <= device.features
+    }
     for kernel, configuration in CONFIGURATIONS:
         # A variant's configurations begin with its own: "64", "64_relu" and "64 b". If several
         # match, the longest counts.
