@@ -34,10 +34,10 @@ def proof(*arguments: str) -> Any:
     return json.loads(done.stdout)
 
 
-@pytest.mark.parametrize("prompt", range(10))
 @pytest.mark.parametrize("model", ["smollm2", "gemma3"])
-def test_greedy_texts_are_numpys(request: pytest.FixtureRequest, model: str, prompt: int) -> None:
-    found = proof("text", str(request.getfixturevalue(model)), str(prompt))
+def test_greedy_texts_are_numpys(request: pytest.FixtureRequest, model: str) -> None:
+    """Takes minutes for each prompt. ``proof.py text MODEL N`` runs prompt N, from 0 to 9."""
+    found = proof("text", str(request.getfixturevalue(model)), "0")
     # float32 sums in another order
     assert found["worst"] < 1e-4
     assert found["is_equal"], found["text"]

@@ -25,12 +25,15 @@ DRAWN = {name: calls for table in TABLES for name, calls in table.items()}
 X = np.float32([[3, -1, 2.5, 0], [1.5, 4, -2, 7], [0.25, -6, 1, 2]])
 N = np.int32([[3, -1, 2, 0], [1, 4, -2, 7], [0, -6, 1, 2]])
 B = X > 1
+P = np.float32([[0.25, 0.5, 0.75, 0.125], [0.9, 0.1, 0.3, 0.6], [0.05, 0.45, 0.8, 0.7]])
 
 Way = tuple[Callable[..., Any], tuple[np.ndarray, ...]]
 
 
 def _named(name: str, *arrays: np.ndarray) -> dict[str, Way]:
-    return {name: (lambda bg, *given: getattr(bg, name)(*given), arrays)}
+    return {
+        name: (lambda bg, *given: functools.reduce(getattr, name.split("."), bg)(*given), arrays)
+    }
 
 
 #: Functions whose results have no gradient.
@@ -51,6 +54,15 @@ OTHERS: dict[str, Way] = {
     **{k: v for name in ("logical_and", "logical_or", "logical_xor") for k, v in
        _named(name, B, B[::-1].copy()).items()},
     **_named("bitwise_invert", N),
+    **{k: v for name in (
+        "entr", "erfcinv", "erfcx", "exp10", "exp2", "expit", "expm1", "exprel", "gamma", "i0",
+        "i0e", "i1", "i1e", "j0", "j1", "log1p", "log_expit", "log_softmax", "logit", "logsumexp",
+        "rgamma", "sinc", "softmax", "y0", "y1",
+    ) for k, v in _named(f"special.{name}", P).items()},
+    **{k: v for name in (
+        "beta", "betaln", "boxcox", "boxcox1p", "huber", "inv_boxcox", "kl_div", "rel_entr",
+        "xlog1py", "xlogy",
+    ) for k, v in _named(f"special.{name}", P, P[::-1].copy()).items()},
     "full_like": (lambda bg, x: bg.full_like(x, 3), (X,)),
     "isin": (lambda bg, x, y: bg.isin(x, y), (N, N[0])),
     "searchsorted": (lambda bg, x, y: bg.searchsorted(bg.sort(x), y), (X[0], X)),
