@@ -261,7 +261,9 @@ def _of_halves(
     activation: str | None,
     residual: Operand | None,
 ) -> None:
-    y = staging.write(c, a, b, bias, residual, dtype=DType.F16)
+    # A kernel that adds the product to C may write onto the residual.
+    read_beside = None if plan.beta else residual
+    y = staging.write(c, a, b, bias, read_beside, dtype=DType.F16)
     added = None if bias is None else bias.slot
     summed = None
     if plan.beta and residual is not None:  # the product is added to it
