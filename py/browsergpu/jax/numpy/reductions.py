@@ -30,6 +30,17 @@ def _axes(axis: Any) -> Any:
     return tuple(axis) if isinstance(axis, list) else axis
 
 
+def _masked(
+    name: str, x: Any, axis: Any, keepdims: bool, where: Any, initial: Any = None, **more: Any
+) -> Any:
+    """Reduce the elements where a mask is true, beginning with a value, by NumPy's function."""
+    if where is not None:
+        more["where"] = unwrapped(array(name, where, "where"))
+    if initial is not None:
+        more["initial"] = initial
+    return as_jax(wrappers.own(name)(unwrapped(x), axis=_axes(axis), keepdims=keepdims, **more))
+
+
 def _sum_function(name: str, quick: Callable[..., Any]) -> None:
     def call(
         a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False,
@@ -44,12 +55,7 @@ def _sum_function(name: str, quick: Callable[..., Any]) -> None:
         x = cast(x, kind)
         if initial is None and where is None:
             return as_jax(quick(x, axis=_axes(axis), keepdims=keepdims, dtype=kind))
-        options = {} if where is None else {"where": unwrapped(array(name, where, "where"))}
-        if initial is not None:
-            options["initial"] = initial
-        found = wrappers.own(name)(unwrapped(x), axis=_axes(axis), keepdims=keepdims, dtype=kind,
-                                   **options)  # fmt: skip
-        return as_jax(found)
+        return _masked(name, x, axis, keepdims, where, initial, dtype=kind)
 
     call.__name__ = call.__qualname__ = name
     call.__doc__ = f"Return the {name} along axes. Small integers count as 32-bit integers."
@@ -72,12 +78,7 @@ def _extreme(name: str, quick: Callable[..., Any]) -> Any:
         x = array(name, a, "a")
         if initial is None and where is None:
             return as_jax(quick(x, axis=_axes(axis), keepdims=keepdims))
-        options = {} if where is None else {"where": unwrapped(array(name, where, "where"))}
-        if initial is not None:
-            options["initial"] = initial
-        return as_jax(
-            wrappers.own(name)(unwrapped(x), axis=_axes(axis), keepdims=keepdims, **options)
-        )
+        return _masked(name, x, axis, keepdims, where, initial)
 
     call.__name__ = call.__qualname__ = name
     call.__doc__ = f"Return the {name}imum along axes."
@@ -103,9 +104,7 @@ def mean(
         x = cast(x, kind)
     if where is None:
         return as_jax(statistics.mean(x, axis=_axes(axis), keepdims=keepdims))
-    chosen = unwrapped(array("mean", where, "where"))
-    return as_jax(wrappers.own("mean")(unwrapped(x), axis=_axes(axis), keepdims=keepdims,
-                                       where=chosen))  # fmt: skip
+    return _masked("mean", x, axis, keepdims, where)
 
 
 def _spread(name: str, quick: Callable[..., Any]) -> None:
@@ -122,9 +121,7 @@ def _spread(name: str, quick: Callable[..., Any]) -> None:
         less = ddof if correction is None else correction
         if where is None:
             return as_jax(quick(x, axis=_axes(axis), correction=less, keepdims=keepdims))
-        chosen = unwrapped(array(name, where, "where"))
-        return as_jax(wrappers.own(name)(unwrapped(x), axis=_axes(axis), ddof=less,
-                                         keepdims=keepdims, where=chosen))  # fmt: skip
+        return _masked(name, x, axis, keepdims, where, ddof=less)
 
     call.__name__ = call.__qualname__ = name
     call.__doc__ = f"Return the {name} along axes, with ``ddof`` degrees less."
@@ -143,10 +140,7 @@ def _truth(name: str, quick: Callable[..., Any]) -> Any:
         x = array(name, a, "a")
         if where is None:
             return as_jax(quick(x, axis=_axes(axis), keepdims=keepdims))
-        chosen = unwrapped(array(name, where, "where"))
-        return as_jax(
-            wrappers.own(name)(unwrapped(x), axis=_axes(axis), keepdims=keepdims, where=chosen)
-        )
+        return _masked(name, x, axis, keepdims, where)
 
     call.__name__ = call.__qualname__ = name
     call.__doc__ = f"Return whether {name} elements along axes are true."
