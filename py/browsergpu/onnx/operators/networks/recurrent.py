@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from browsergpu.onnx.graph.node import Node
 from browsergpu.onnx.namespace import bg
 from browsergpu.onnx.registry import operator
 
@@ -54,7 +53,7 @@ Step = Callable[[_Layer, Any, tuple[Any, ...], Any, Any, Any], tuple[Any, ...]]
 
 def _run(
     inputs: tuple[Any, ...], states: list[Any], gates: int, usual: list[str], step: Step,
-    options: dict[str, Any], node: Node, peepholes: Any = None,
+    options: dict[str, Any], peepholes: Any = None,
 ) -> tuple[Any, ...]:  # fmt: skip
     """Run a layer in its directions. Returns Y and the final states."""
     x, w, r, b, lengths = inputs
@@ -155,39 +154,28 @@ def _rnn_step(
     return (layer.act(0, inside + _linear(state[0], turned, bias)),)
 
 
-def _lstm_step(
-    layer: _Layer, inside: Any, state: tuple[Any, ...], turned: Any, bias: Any, looks: Any
-) -> tuple[Any, ...]:
-    h, c = state
-    n = h.shape[-1]
-    whole = inside + _linear(h, turned, bias)
-    i, o, f, g = (whole[:, at * n : (at + 1) * n] for at in range(4))
-    if looks is not None:  # of i, o and f
-        i, f = i + looks[:n] * c, f + looks[2 * n :] * c
-    i, f = layer.act(0, i), layer.act(0, f)
-    c = f * c + i * layer.act(1, g)
-    if looks is not None:
-        o = o + looks[n : 2 * n] * c
-    # The limit of clip holds for gates, not for the cell's output.
-    function, alpha, beta = layer.functions[2]
-    return layer.act(0, o) * function(c, alpha, beta), c
+def _lstm_step(is_coupled: bool) -> Step:
+    """Return the step of an LSTM. Coupled, its forget gate is 1 minus the input gate."""
 
+    def step(
+        layer: _Layer, inside: Any, state: tuple[Any, ...], turned: Any, bias: Any, looks: Any
+    ) -> tuple[Any, ...]:
+        h, c = state
+        n = h.shape[-1]
+        whole = inside + _linear(h, turned, bias)
+        i, o, f, g = (whole[:, at * n : (at + 1) * n] for at in range(4))
+        if looks is not None:  # of i, o and f
+            i, f = i + looks[:n] * c, f + looks[2 * n :] * c
+        i = layer.act(0, i)
+        f = 1 - i if is_coupled else layer.act(0, f)
+        c = f * c + i * layer.act(1, g)
+        if looks is not None:
+            o = o + looks[n : 2 * n] * c
+        # The limit of clip holds for gates, not for the cell's output.
+        function, alpha, beta = layer.functions[2]
+        return layer.act(0, o) * function(c, alpha, beta), c
 
-def _lstm_coupled(
-    layer: _Layer, inside: Any, state: tuple[Any, ...], turned: Any, bias: Any, looks: Any
-) -> tuple[Any, ...]:
-    h, c = state
-    n = h.shape[-1]
-    whole = inside + _linear(h, turned, bias)
-    i, o, _, g = (whole[:, at * n : (at + 1) * n] for at in range(4))
-    if looks is not None:
-        i = i + looks[:n] * c
-    i = layer.act(0, i)
-    c = (1 - i) * c + i * layer.act(1, g)
-    if looks is not None:
-        o = o + looks[n : 2 * n] * c
-    function, alpha, beta = layer.functions[2]
-    return layer.act(0, o) * function(c, alpha, beta), c
+    return step
 
 
 def _gru_step(linear_before_reset: bool) -> Step:
@@ -219,7 +207,7 @@ def rnn(
     x: Any, w: Any, r: Any, b: Any = None, sequence_lens: Any = None, initial_h: Any = None, *,
     activation_alpha: list[float] | None = None, activation_beta: list[float] | None = None,
     activations: list[str] | None = None, clip: float | None = None, direction: str = "forward",
-    hidden_size: int = 0, layout: int = 0, node: Node,
+    hidden_size: int = 0, layout: int = 0,
 ) -> Any:  # fmt: skip
     """Run a simple recurrent layer."""
     options = {
@@ -227,7 +215,7 @@ def rnn(
         "activations": activations, "clip": clip, "direction": direction, "layout": layout,
     }  # fmt: skip
     given = x, w, r, b, sequence_lens
-    return _run(given, [initial_h], 1, ["Tanh"], _rnn_step, options, node)
+    return _run(given, [initial_h], 1, ["Tanh"], _rnn_step, options)
 
 
 @operator("GRU", since=7)
@@ -235,7 +223,7 @@ def gru(
     x: Any, w: Any, r: Any, b: Any = None, sequence_lens: Any = None, initial_h: Any = None, *,
     activation_alpha: list[float] | None = None, activation_beta: list[float] | None = None,
     activations: list[str] | None = None, clip: float | None = None, direction: str = "forward",
-    hidden_size: int = 0, layout: int = 0, linear_before_reset: int = 0, node: Node,
+    hidden_size: int = 0, layout: int = 0, linear_before_reset: int = 0,
 ) -> Any:  # fmt: skip
     """Run a layer of gated recurrent units."""
     options = {
@@ -244,7 +232,7 @@ def gru(
     }  # fmt: skip
     given = x, w, r, b, sequence_lens
     step = _gru_step(bool(linear_before_reset))
-    return _run(given, [initial_h], 3, ["Sigmoid", "Tanh"], step, options, node)
+    return _run(given, [initial_h], 3, ["Sigmoid", "Tanh"], step, options)
 
 
 @operator("LSTM", since=7)
@@ -253,7 +241,7 @@ def lstm(
     initial_c: Any = None, p: Any = None, *, activation_alpha: list[float] | None = None,
     activation_beta: list[float] | None = None, activations: list[str] | None = None,
     clip: float | None = None, direction: str = "forward", hidden_size: int = 0,
-    input_forget: int = 0, layout: int = 0, node: Node,
+    input_forget: int = 0, layout: int = 0,
 ) -> Any:  # fmt: skip
     """Run a layer of long short-term memory."""
     options = {
@@ -261,6 +249,5 @@ def lstm(
         "activations": activations, "clip": clip, "direction": direction, "layout": layout,
     }  # fmt: skip
     given = x, w, r, b, sequence_lens
-    step = _lstm_coupled if input_forget else _lstm_step
-    names = ["Sigmoid", "Tanh", "Tanh"]
-    return _run(given, [initial_h, initial_c], 4, names, step, options, node, p)
+    step, names = _lstm_step(bool(input_forget)), ["Sigmoid", "Tanh", "Tanh"]
+    return _run(given, [initial_h, initial_c], 4, names, step, options, p)
