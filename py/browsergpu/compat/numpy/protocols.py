@@ -19,10 +19,9 @@ from browsergpu.compat.numpy.wrappers import public_function
 from browsergpu.core.above import register
 from browsergpu.core.errors import InvalidArgument, InvalidType
 from browsergpu.core.turns import exclusive
-from browsergpu.functions import creation, data_types, elementwise, manipulation, meta, parts
+from browsergpu.functions import creation, data_types, elementwise, manipulation, meta
 from browsergpu.functions.linalg import linear
-from browsergpu.functions.ordering import sorting
-from browsergpu.functions.ordering.integer_additions import integers_added_at
+from browsergpu.functions.ordering import additions, sorting
 
 #: Elementwise functions by NumPy's name, if the names differ.
 _RENAMED = {
@@ -135,8 +134,7 @@ def _added_at(a: Array, indices: Any, b: Any, is_less: bool) -> None:
     shape = own[key].shape
     value = creation.asarray(value, device=own.device).astype(own.dtype, copy=False)
     value = manipulation.broadcast_to(value, shape)
-    add = parts.added_at if own.dtype.kind in "fc" else integers_added_at
-    a[...] = add(own, key, -value if is_less else value)
+    a[...] = additions.added_at(own, key, -value if is_less else value)
 
 
 def _outer(function: np.ufunc, a: Any, b: Any, **options: Any) -> Any:

@@ -13,8 +13,7 @@ from browsergpu.core.above import ABOVE
 from browsergpu.core.element_types import is_same_kind
 from browsergpu.core.errors import InvalidArgument, InvalidType
 from browsergpu.functions import data_types, elementwise, manipulation, parts
-from browsergpu.functions.ordering import sorting
-from browsergpu.functions.ordering.integer_additions import integers_added_at
+from browsergpu.functions.ordering import additions, sorting
 from browsergpu.torch.tensors.public import add_method, public
 from browsergpu.torch.tensors.tensor import Tensor, TrackedTensor, as_tensors
 
@@ -164,11 +163,11 @@ def _source(input: Any, index: Any, src: Any) -> Any:
 
 
 def _added(input: Any, key: Any, value: Any) -> Any:
-    if input.dtype.kind in "fc":
-        return parts.added_at(input, key, value)
     if input.dtype.kind == "b":
         raise InvalidType("scatter_add", "input", input.dtype, "a number dtype")
-    return integers_added_at(input, key, data_types.astype(value, input.dtype, copy=False))
+    if input.dtype.kind in "iu":
+        value = data_types.astype(value, input.dtype, copy=False)
+    return additions.added_at(input, key, value)
 
 
 @public(out=False)

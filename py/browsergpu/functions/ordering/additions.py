@@ -1,4 +1,4 @@
-"""Additions of integers at index arrays, as ``numpy.add.at`` makes them."""
+"""Additions at index arrays, as ``numpy.add.at`` makes them."""
 
 from __future__ import annotations
 
@@ -8,16 +8,23 @@ from browsergpu.arrays.array import Array
 from browsergpu.arrays.indexing import keys
 from browsergpu.core.checks import product
 from browsergpu.core.turns import exclusive
-from browsergpu.functions import creation, manipulation
+from browsergpu.functions import creation, manipulation, parts
 from browsergpu.functions.ordering import sorting
 
 
-@exclusive
-def integers_added_at(x: Array, key: Any, value: Array, /) -> Array:
-    """Return a copy of ``x`` with ``value`` added to ``x[key]``, exactly.
+def added_at(x: Array, key: Any, value: Array, /) -> Array:
+    """Return a copy of ``x`` with ``value``, of the shape of ``x[key]``, added to ``x[key]``.
 
-    Elements that an index array names several times get each addition. ``x`` and ``value`` have one
-    dtype of integers, which wraps, and ``value`` has the shape of ``x[key]``.
+    Elements that an index array names several times get each addition. Both have one dtype.
+    Integers are added exactly, and other numbers in float32.
+    """
+    add = parts.added_at if x.dtype.kind in "fc" else _integers_added_at
+    return add(x, key, value)
+
+
+@exclusive
+def _integers_added_at(x: Array, key: Any, value: Array, /) -> Array:
+    """Add integers, which wrap.
 
     The values are sorted by the rows that they are added to. The sum for a row is the difference of
     two running sums.
