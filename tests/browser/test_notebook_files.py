@@ -1,4 +1,4 @@
-"""Files in the kernel's home folder: uploads and files written by Python are stored."""
+"""The browser stores the files of the kernel's home folder: uploads, and files of Python."""
 
 from __future__ import annotations
 
