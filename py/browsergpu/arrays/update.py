@@ -17,11 +17,11 @@ from browsergpu.arrays.array import Array
 from browsergpu.arrays.autograd.families import UNTRACKED_OF
 from browsergpu.arrays.graphs.originals import span
 from browsergpu.arrays.in_place import become
-from browsergpu.arrays.lazy import row_update
+from browsergpu.arrays.lazy import joint_copy, row_update
 from browsergpu.arrays.lazy.extract import extract
-from browsergpu.arrays.lazy.node import Node
+from browsergpu.arrays.lazy.node import Node, stored
 from browsergpu.arrays.lazy.row_update import Formula
-from browsergpu.arrays.lazy.trace import Trace, Tracer
+from browsergpu.arrays.lazy.trace import Trace, Tracer, tracer_of
 from browsergpu.arrays.reduce import room
 from browsergpu.arrays.value import NODE, Value
 from browsergpu.arrays.views.aliases import fills_memory, other_values
@@ -31,6 +31,7 @@ from browsergpu.core.errors import DeviceError
 from browsergpu.core.shapes import Shape
 from browsergpu.core.showing import Shown
 from browsergpu.device.device import Device
+from browsergpu.kernels.fused.layout import Place
 from browsergpu.kernels.fused.row_update import NEW, Rule
 from browsergpu.kernels.fused.source import LARGEST_TRACE, is_leaf, leaf, result_of
 from browsergpu.tensors.device_array import Storage
@@ -47,6 +48,7 @@ class Draft(Shown):
         self._tracer.traces[_SHAPE] = self._page
         self._operands: list[int] = []  # places of the placeholders
         self._results: list[tuple[int, int]] = []
+        self._packed: list[Node] = []  # what the formula reads, until its kernels are recorded
 
     def operand(self, kind: ElementType) -> Array:
         """Return a placeholder for the next array of a row."""
@@ -62,16 +64,21 @@ class Draft(Shown):
         """Assign a value to an operand of the row by its number, or to a new array (NEW)."""
         self._results.append((value.node.place, into))
 
-    def formula(self) -> Formula:
-        """Return the recorded formula."""
+    def formula(self, op: str) -> Formula:
+        """Return the recorded formula. Use it while this draft exists.
+
+        Raises OutOfMemory, which names ``op``.
+        """
         page = self._page
         part = extract(tuple(page.code), tuple([place for place, _ in self._results]))
         count = len(self._operands)
+        new = [into for _, into in self._results].count(NEW)
+        numbers = self._numbers(op, [at for at in part.arrays if at in page.leaves], count + new)
         shared: list[int] = []
         operands, offsets = [], []
         for place in part.arrays:
-            if place in page.leaves:
-                node = page.leaves[place]
+            if place in numbers:
+                node = numbers[place]
                 buffer = node.storage.buffer.id
                 if buffer not in shared:
                     shared.append(buffer)
@@ -88,6 +95,34 @@ class Draft(Shown):
             count,
         )
         return Formula(rule, tuple(shared), tuple(offsets), tuple(part.parameters(page.words)))
+
+    def _numbers(self, op: str, places: Sequence[int], bound: int) -> dict[int, Node]:
+        """Return the numbers that all rows share, by place.
+
+        If a kernel cannot bind their buffers beside the ``bound`` ones of a row, the numbers of
+        each type are copied to one buffer.
+        """
+        leaves = self._page.leaves
+        found = {place: leaves[place] for place in places}
+        kernels = tracer_of(self._tracer.device).kernels
+        buffers = {node.storage.buffer.id for node in found.values()}
+        if len(buffers) + bound <= kernels.most_leaves + 1:
+            return found
+        device = kernels.device
+        for kind in {node.kind for node in found.values()}:
+            own = [place for place in places if found[place].kind is kind]
+            target = room(device, op, kind, (len(own),))
+            parts: list[tuple[Node, Place]] = []
+            for at, place in enumerate(own):
+                node = found[place]
+                parts.append(
+                    (stored(kind, (1,), node.storage, None, node.offset), ((1,), (1,), at))
+                )
+                found[place] = stored(kind, (), target.storage, None, at)
+            for command in joint_copy.commands(kernels, parts, target):
+                device.recorder.dispatch(*command)
+            self._packed.append(target)
+        return found
 
 
 class _Page(Trace):

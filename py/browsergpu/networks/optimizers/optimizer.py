@@ -296,7 +296,7 @@ class Optimizer:
                     for name, number in kept.begun.items():
                         one.state[name] = creation.full_like(one.param, number, dtype="float32")
         rows = [[one.param, one.gradient, *(one.state[name] for name in kept.names)] for one in due]
-        for one, made in zip(due, update(self._op, draft.formula(), rows), strict=True):
+        for one, made in zip(due, update(self._op, draft.formula(self._op), rows), strict=True):
             one.state.update(zip(kept.made, made, strict=True))
 
     def _changed(self, x: Array, g: Array, state: Kept, settings: Settings) -> Array:

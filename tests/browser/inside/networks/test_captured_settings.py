@@ -149,6 +149,31 @@ def test_replays_follow_settings(bg: Any, name: str, unless: bool) -> None:
         assert not np.array_equal(ours.values()[0], before)
 
 
+@pytest.mark.parametrize("name", FOLLOWED)
+def test_steps_bind_few_buffers(bg: Any, backend: Any, monkeypatch: Any, name: str) -> None:
+    """Eight buffers, which all GPUs have, however many numbers the formula reads."""
+    from browsergpu.arrays.lazy.trace import tracer_of
+
+    kind, options, changes = FOLLOWED[name]
+    ours, theirs = _both(bg, kind, options, unless=True)
+    monkeypatch.setattr(tracer_of(backend.device).kernels, "most_leaves", 7)
+    bound: list[int] = []
+    observers = backend.device.recorder.observers
+    monkeypatch.setattr(
+        backend.device.recorder,
+        "observers",
+        [*observers, lambda pipeline, _: bound.append(pipeline.bindings)],
+    )
+    graph = ours.captured()
+    assert max(bound) <= 8
+    theirs.step()
+    for one in (ours, theirs):
+        one.optimizer.param_groups[0].update(changes)
+    graph.replay()
+    theirs.step()
+    ours.agrees_with(theirs)
+
+
 def test_all_settings_are_followed_or_refused(bg: Any) -> None:
     for kind in {kind for kind, _, _ in FOLLOWED.values()}:
         settings = set(getattr(bg.optim, kind)([bg.nn.Parameter(bg.ones(1))]).defaults)
