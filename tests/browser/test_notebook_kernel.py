@@ -156,6 +156,29 @@ def test_interrupt_while_imports_are_looked_up_is_not_lost(notebook: NotebookPag
     expect(notebook.run("1 + 1")).to_have_text("2")
 
 
+#: Makes this kernel wait before it begins the code of a cell.
+_SLOW_BEGIN = """
+import asyncio
+from notebook_kernel.runner import Runner
+begin = Runner.run
+async def late(self, *given):
+    await asyncio.sleep(2)
+    return await begin(self, *given)
+Runner.run = late
+"""
+
+
+@pytest.mark.firefox
+def test_interrupt_just_before_a_cell_begins_is_not_lost(notebook: NotebookPage) -> None:
+    notebook.run(_SLOW_BEGIN)
+    notebook.start("await asyncio.Event().wait()")
+    notebook.wait_state("busy")
+    notebook.press("Interrupt")
+    notebook.wait_finished()
+    expect(notebook.output(1)).to_contain_text("KeyboardInterrupt")
+    expect(notebook.run("1 + 1")).to_have_text("2")
+
+
 #: Makes code analysis slow in this kernel, so that an interrupt can hit it.
 _SLOW_ANALYSIS = """
 import sys, time

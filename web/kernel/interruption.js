@@ -96,8 +96,16 @@ export class Interruption {
     return true;
   }
 
-  /** From now on the buffer raises KeyboardInterrupt. Python calls it when it can catch that. */
+  /**
+   * From now on the buffer raises KeyboardInterrupt. Python calls it when it can catch that. Returns
+   * whether an interrupt came before.
+   */
   listen() {
+    this.#listen();
+    return this.#requested;
+  }
+
+  #listen() {
     this.#listens = true;
     this.#pyodide.setInterruptBuffer(this.#signal);
   }
@@ -118,7 +126,7 @@ export class Interruption {
     try {
       return call();
     } finally {
-      if (listened) this.listen();
+      if (listened) this.#listen();
     }
   }
 
@@ -144,15 +152,14 @@ export class Interruption {
 
   /**
    * Called from the event loop, when Python is not computing: it blocks on a promise, awaits, or
-   * has not begun. Returns whether this ends the run.
+   * has not begun, also after `arm`. Returns whether this ends the run.
    */
   whileWaiting(runId) {
     if (runId !== this.#runId) return false;
     // Otherwise the buffer would raise once more.
     this.#signal?.clear();
     if (this.endWaits()) return true;
-    if (this.#cancel) return this.#cancel();
-    this.#requested = true;
+    if (!this.#cancel?.()) this.#requested = true;
     return true;
   }
 

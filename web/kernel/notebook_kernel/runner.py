@@ -66,7 +66,8 @@ class Runner:
 
     async def _evaluate(self, name: str, code: str) -> dict[str, Any]:
         try:
-            self._interruption.listen()
+            if self._interruption.listen():
+                raise KeyboardInterrupt
             result = await self._shell.run(name, code)
             self._shell.after_run(result)
             error = result.error_before_exec or result.error_in_exec
