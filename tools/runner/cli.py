@@ -53,11 +53,11 @@ def parse(arguments: list[str]) -> tuple[argparse.Namespace, list[str]]:
     """Split the command line into the runner's options and pytest's arguments."""
     parser = argparse.ArgumentParser(
         prog="tests/run.py",
-        usage="%(prog)s [-h] [--fast | --all | --firefox | --plain-webgpu | --native ENGINE] "
-        "[pytest arguments]",
+        usage="%(prog)s [-h] [--fast | --ci | --all | --firefox | --plain-webgpu | "
+        "--native ENGINE] [pytest arguments]",
         description="Prepares what the tests need, then runs ruff, mypy, tsc, eslint and pytest. "
         "Without an option, each test runs in one place. Most tests of kernels, arrays and "
-        "gradients run outside the browser. This takes about 11 minutes on 2 cores.",
+        "gradients run outside the browser. This takes about 25 minutes on 2 cores.",
         epilog="All other arguments are passed to pytest: files, -k, -x …",
         allow_abbrev=False,
     )
@@ -68,11 +68,16 @@ def parse(arguments: list[str]) -> tuple[argparse.Namespace, list[str]]:
         help="the checks, and the tests marked `fast`: under 3 minutes on 2 cores",
     )
     modes.add_argument(
+        "--ci",
+        action="store_true",
+        help="as without an option, and also on wgpu-native and in Firefox; about 45 minutes on "
+        "2 cores",
+    )
+    modes.add_argument(
         "--all",
         action="store_true",
-        help="each test in each place, as in CI: in Chromium, natively on Dawn and on "
-        "wgpu-native, tests marked `firefox` in Firefox, and 10,000 random programs; under 60 "
-        "minutes on 2 cores",
+        help="each test in each place: in Chromium, natively on Dawn and on wgpu-native, tests "
+        "marked `firefox` in Firefox, and 10,000 random programs; about 90 minutes on 2 cores",
     )
     modes.add_argument(
         "--firefox",
@@ -93,9 +98,9 @@ def parse(arguments: list[str]) -> tuple[argparse.Namespace, list[str]]:
         "wgpu-native",
     )
     options, rest = parser.parse_known_args(arguments)
-    mode = "--fast" if options.fast else "--all" if options.all else None
-    if mode and _chooses(rest):
-        parser.error(f"{mode} selects the tests; leave it out to run the given ones")
+    mode = _mode(options)
+    if mode != "default" and _chooses(rest):
+        parser.error(f"--{mode} selects the tests; leave it out to run the given ones")
     return options, rest
 
 
@@ -108,11 +113,15 @@ def stages(options: argparse.Namespace, pytest_arguments: list[str]) -> tuple[St
     }
     if any(asked.values()) or _chooses(pytest_arguments):
         return (chosen(pytest_arguments, **asked),)
-    mode = "fast" if options.fast else "all" if options.all else "default"
     return tuple(
         dataclasses.replace(stage, arguments=(*stage.arguments, *pytest_arguments))
-        for stage in MODES[mode]
+        for stage in MODES[_mode(options)]
     )
+
+
+def _mode(options: argparse.Namespace) -> str:
+    """Return the name of the selected mode in MODES."""
+    return next((name for name in MODES if getattr(options, name, False)), "default")
 
 
 def _chooses(pytest_arguments: list[str]) -> bool:

@@ -61,11 +61,16 @@ _IN_FIREFOX = Stage(
 #: `--fast`.
 FAST = (Stage("pytest", (*_BY_FILES, "-m", "fast and not all")),)
 
+_NATIVE = ("-m", "native and not fast and not all")
+
 #: Without an option: each test in one place.
 DEFAULT = (
     Stage("pytest", (*_BY_FILES, "-m", "(fast or not native) and not all")),
-    _outside("dawn", "-m", "native and not fast and not all"),
+    _outside("dawn", *_NATIVE),
 )
+
+#: `--ci`: the same, and on the other engines.
+CI = (*DEFAULT, _outside("wgpu", *_NATIVE), _IN_FIREFOX)
 
 #: `--all`: each test in each place.
 ALL = (
@@ -75,7 +80,9 @@ ALL = (
     Stage("10,000 random programs", (*_BY_TESTS, *_PROGRAMS), _OF_PROGRAMS),
 )
 
-MODES: Mapping[str, tuple[Stage, ...]] = {"fast": FAST, "default": DEFAULT, "all": ALL}
+MODES: Mapping[str, tuple[Stage, ...]] = {
+    "fast": FAST, "default": DEFAULT, "ci": CI, "all": ALL,
+}  # fmt: skip
 
 
 def chosen(
