@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections import namedtuple
 from typing import Any
 
+import numpy as np
+
 from browsergpu.arrays.array import Array
 from browsergpu.core.above import ABOVE
 from browsergpu.core.errors import InvalidArgument
-from browsergpu.functions import data_types, manipulation
+from browsergpu.functions import creation, data_types, manipulation
 from browsergpu.functions.ordering import sorting
 from browsergpu.torch.tensors.public import public
 from browsergpu.torch.tensors.reductions import pair
@@ -147,7 +149,8 @@ def histogram(input: Any, bins: Any, *, range: Any = None, density: bool = False
     """Return the counts in intervals, and their edges."""
     found = ABOVE.namespace.histogram(input, bins=bins, range=range, density=density)
     counts = data_types.astype(found[0], "float32")
-    return _Histogram(counts, found[1])
+    edges = np.asarray(found[1], dtype="float32")
+    return _Histogram(counts, creation.asarray(edges, device=input.device))
 
 
 @public()

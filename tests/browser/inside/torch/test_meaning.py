@@ -107,3 +107,10 @@ def test_arguments_are_used_or_refused() -> None:
             wrong()
     half = torch.nn.functional.softmin(torch.ones(2), 0, dtype=torch.float16)
     assert half.dtype == torch.float16
+
+
+def test_histogram_returns_tensors() -> None:
+    found = torch.histogram(torch.tensor([1.0, 2.0, 2.0, 5.0]), 2)
+    assert isinstance(found.bin_edges, torch.Tensor)
+    assert found.hist.tolist() == [3, 1]
+    assert found.bin_edges.tolist() == [1, 3, 5]
