@@ -13,10 +13,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from onnx_suite.packages import unpacked
 from runner.vulkan import software_gpu
 
 ROOT = Path(__file__).resolve().parents[2]
-REQUIREMENTS = ROOT / "tools" / "onnx_suite" / "requirements.txt"
 PACKAGES = ROOT / ".cache" / "onnx"
 
 pytestmark = [
@@ -38,16 +38,7 @@ KNOWN = {
 @pytest.fixture(scope="module")
 def packages() -> Path:
     """A folder with the packages of the requirements, without those that they need."""
-    wanted = REQUIREMENTS.read_text(encoding="utf-8")
-    stamp = PACKAGES / "requirements.txt"
-    if not stamp.exists() or stamp.read_text(encoding="utf-8") != wanted:
-        install = [sys.executable, "-m", "pip", "install", "--quiet", "--upgrade", "--target",
-                   str(PACKAGES)]  # fmt: skip
-        subprocess.run([*install, "--no-deps", "-r", str(REQUIREMENTS)], check=True, timeout=600)
-        needed = ["ml_dtypes", "protobuf", "flatbuffers", "packaging", "typing_extensions"]
-        subprocess.run([*install, "--no-deps", *needed], check=True, timeout=600)
-        stamp.write_text(wanted, encoding="utf-8")
-    return PACKAGES
+    return unpacked(PACKAGES)
 
 
 def run(packages: Path, *arguments: str) -> subprocess.CompletedProcess[str]:

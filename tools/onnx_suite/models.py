@@ -1,13 +1,14 @@
 """Models with weights, from packages: the largest differences from onnxruntime on the host.
 
 ``python -m onnx_suite.models FOLDER [part of a name]``. FOLDER has the unpacked packages.
+``FOLDER --expected TARGET`` writes inputs and expected results instead, for a page.
 """
 
 from __future__ import annotations
 
+import json
 import sys
 import time
-import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from typing import Any
 import numpy as np
 
 import browsergpu as bg
+from onnx_suite.agreement import compare
 
 #: The largest difference of a result.
 TOLERANCE = 1e-3
@@ -51,39 +53,40 @@ def cases() -> Iterator[tuple[str, dict[str, Any]]]:
     yield "basic_pitch/saved_models/icassp_2022/nmp.onnx", melody
 
 
-def compare(path: Path, inputs: dict[str, Any]) -> tuple[float, int]:
-    """Return the largest difference of a model, plain and compiled, and the values it read."""
+def expected(path: Path, inputs: dict[str, Any]) -> list[np.ndarray]:
+    """Return the results of onnxruntime on the host."""
     import onnxruntime
 
     session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
-    expected = session.run(None, inputs)
-    # A number stays on the host, where models choose a branch by it.
-    own = {name: x.item() if x.ndim == 0 else x for name, x in inputs.items()}
-    model = bg.onnx.load(path)
-    compiled = bg.jit(model)
-    worst, reads = 0.0, 0
-    for call in (model, compiled, compiled, compiled):
-        found = call(**own)
-        results = found if isinstance(found, tuple) else (found,)
-        for got, want in zip(results, expected, strict=True):
-            assert got.shape == want.shape, f"{got.shape} instead of {want.shape}"
-            worst = max(worst, float(np.abs(got.numpy() - want).max()))
-        reads = max(reads, model.explain().reads)
-    return worst, reads
+    return list(session.run(None, inputs))
+
+
+def write_expected(folder: Path, target: Path) -> None:
+    """Write the inputs and the expected results of each case, for a page."""
+    listed = []
+    for at, (name, inputs) in enumerate(cases()):
+        results = expected(folder / name, inputs)
+        arrays: dict[str, Any] = {f"in{key}": x for key, x in inputs.items()}
+        arrays |= {f"out{n}": x for n, x in enumerate(results)}
+        np.savez(target / f"{at}.npz", **arrays)
+        listed.append({"model": name, "arrays": f"{at}.npz", "results": len(results)})
+    (target / "cases.json").write_text(json.dumps(listed), encoding="utf-8")
 
 
 def main() -> int:
     """Print the differences. Returns the number of models whose difference is too large."""
     folder = Path(sys.argv[1])
+    if sys.argv[2:3] == ["--expected"]:
+        write_expected(folder, Path(sys.argv[3]))
+        return 0
     part = sys.argv[2] if len(sys.argv) > 2 else ""
-    bg.set_fallback("error")  # nothing is computed by NumPy on the host
-    warnings.simplefilter("error", bg.jit.__globals__["JitWarning"])
     failed = 0
     for name, inputs in cases():
         if part not in name:
             continue
         begin = time.perf_counter()
-        worst, reads = compare(folder / name, inputs)
+        model = bg.onnx.load(folder / name)
+        worst, reads = compare(model, inputs, expected(folder / name, inputs))
         failed += worst > TOLERANCE or reads > 0
         shapes = ", ".join(f"{key} {list(x.shape)}" for key, x in inputs.items())
         seconds = time.perf_counter() - begin

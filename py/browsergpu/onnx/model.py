@@ -21,8 +21,10 @@ from browsergpu.onnx.graph.external import ExternalData
 from browsergpu.onnx.graph.narrow import Narrow, narrowed, widened
 from browsergpu.onnx.graph.node import Context, Node
 from browsergpu.onnx.graph.plan import Plan, all_nodes
+from browsergpu.onnx.graph.tensors import stored_bytes
 from browsergpu.onnx.graph.types import DTYPES, NARROW, NarrowType, name_of, type_of
 from browsergpu.onnx.graph.values import to_gpu
+from browsergpu.onnx.progress import Report
 from browsergpu.onnx.wire import messages
 
 #: Nodes that a repr shows.
@@ -155,16 +157,25 @@ class Model(Module):
         The program that wrote the file.
     """
 
-    def __init__(self, model: messages.Model, external: ExternalData, device: Any = None) -> None:
+    def __init__(
+        self, model: messages.Model, external: ExternalData, device: Any, report: Report
+    ) -> None:
         super().__init__()
         graph = model.graph
         assert graph is not None
+        uploads = _Uploads(sum(map(stored_bytes, graph.initializer)), report)
+
+        def keep(name: str, values: np.ndarray, narrow: NarrowType | None) -> None:
+            self._keep(name, values, narrow)
+            uploads.add(values.nbytes)
+
         weights = _Weights(self)
         own = self.__dict__
         own["_weights"], own["context"], own["_device"] = weights, Context(), device
         for info in (*graph.input, *graph.output):
             _check_type(info)
-        own["plan"] = Builder(model, external, self.context, weights, self._keep).graph(graph)
+        own["plan"] = Builder(model, external, self.context, weights, keep).graph(graph)
+        uploads.finish()
         own["inputs"] = tuple(Value(x) for x in graph.input if x.name in set(self.plan.inputs))
         own["outputs"] = tuple(Value(x) for x in graph.output)
         own["opsets"] = {one.domain: one.version for one in model.opset_import}
@@ -339,6 +350,22 @@ class Model(Module):
         return (
             str(at), node.operator.name, _cut(node.name), _cut(first), shapes.get(first, "")
         )  # fmt: skip
+
+
+class _Uploads(Shown):
+    """Reports the bytes of weights that are on the GPU."""
+
+    def __init__(self, total: int, report: Report) -> None:
+        self._done, self._total, self._report = 0, total, report
+
+    def add(self, nbytes: int) -> None:
+        # Values of few bits are wider in memory than in the file. The end is reported once.
+        self._done += nbytes
+        if self._done < self._total:
+            self._report(self._done, self._total, "weights")
+
+    def finish(self) -> None:
+        self._report(self._total, self._total, "weights")
 
 
 class _Shapes(Shown):

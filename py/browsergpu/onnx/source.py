@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from typing import Any
+from urllib.parse import urlsplit
 
 from browsergpu.core.errors import InvalidArgument, InvalidType
 from browsergpu.core.files import file_bytes
@@ -12,13 +13,17 @@ from browsergpu.gpu import platform
 from browsergpu.onnx import operators as _operators  # noqa: F401 - fills the registry
 from browsergpu.onnx.graph.external import ExternalData
 from browsergpu.onnx.model import Model
+from browsergpu.onnx.progress import Report, reporter
 from browsergpu.onnx.wire.reader import read_model
 
 _OP = "onnx.load"
 _ADDRESSES = ("http://", "https://")
 
 
-def load(source: Any, /, *, external: Mapping[str, Any] | None = None, device: Any = None) -> Model:
+def load(
+    source: Any, /, *, external: Mapping[str, Any] | None = None, device: Any = None,
+    progress: Any = False,
+) -> Model:  # fmt: skip
     """Load an ONNX model to the GPU.
 
     Parameters
@@ -30,6 +35,10 @@ def load(source: Any, /, *, external: Mapping[str, Any] | None = None, device: A
         By default, they are read from the model's folder. For an address, they must be named here.
     device : optional
         The device for the weights. The default device if None.
+    progress : bool or callable, optional
+        True shows a bar. A function is called as ``progress(done, total, what)`` with bytes.
+        ``what`` is the file's name while it is fetched, then "weights". ``total`` is None if the
+        server does not tell it.
 
     Returns
     -------
@@ -40,6 +49,8 @@ def load(source: Any, /, *, external: Mapping[str, Any] | None = None, device: A
     ------
     InvalidArgument
         If the file is malformed, or an array does not have the size that its shape requires.
+    InvalidType
+        If ``progress`` is neither a bool nor a function, or ``source`` is no file.
     Unsupported
         If operators are missing. The message lists them with their nodes. Or if Python cannot block
         to wait for an address: use :func:`load_async`.
@@ -49,6 +60,8 @@ def load(source: Any, /, *, external: Mapping[str, Any] | None = None, device: A
     Notes
     -----
     Weights go to the GPU one at a time, from the memory of the file. float64 becomes float32.
+    Natively, a path is memory-mapped, and an address is fetched to a temporary file. In a page,
+    the file is in Python's memory once, until the weights are on the GPU.
 
     Examples
     --------
@@ -57,18 +70,23 @@ def load(source: Any, /, *, external: Mapping[str, Any] | None = None, device: A
     (5, 2)
     """
     given = _checked(external)
+    report = reporter(_OP, progress)
     if any(map(_is_address, (source, *given.values()))):
-        loading = load_async(source, external=external, device=device)
-        return platform.block_on(loading, _OP)
-    return _loaded(source, given, device)
+        return platform.block_on(_load(source, given, device, report), _OP)
+    return _loaded(source, given, device, report)
 
 
 async def load_async(
-    source: Any, /, *, external: Mapping[str, Any] | None = None, device: Any = None
-) -> Model:
+    source: Any, /, *, external: Mapping[str, Any] | None = None, device: Any = None,
+    progress: Any = False,
+) -> Model:  # fmt: skip
     """Load a model, as :func:`load` does, without blocking while addresses are fetched."""
-    given = {name: await _fetched(one) for name, one in _checked(external).items()}
-    return _loaded(await _fetched(source), given, device)
+    return await _load(source, _checked(external), device, reporter(_OP, progress))
+
+
+async def _load(source: Any, external: dict[str, Any], device: Any, report: Report) -> Model:
+    given = {name: await _fetched(one, report) for name, one in external.items()}
+    return _loaded(await _fetched(source, report), given, device, report)
 
 
 def _checked(external: Any) -> dict[str, Any]:
@@ -81,11 +99,14 @@ def _is_address(source: Any) -> bool:
     return isinstance(source, str) and source.startswith(_ADDRESSES)
 
 
-async def _fetched(source: Any) -> Any:
-    return await platform.fetch(source) if _is_address(source) else source
+async def _fetched(source: Any, report: Report) -> Any:
+    if not _is_address(source):
+        return source
+    name = urlsplit(source).path.rsplit("/", 1)[-1] or source
+    return await platform.fetch(source, lambda done, total: report(done, total, name))
 
 
-def _loaded(source: Any, external: dict[str, Any], device: Any) -> Model:
+def _loaded(source: Any, external: dict[str, Any], device: Any, report: Report) -> Model:
     folder = None
     data = source
     if hasattr(source, "SerializeToString"):
@@ -97,4 +118,5 @@ def _loaded(source: Any, external: dict[str, Any], device: Any) -> Model:
             raise InvalidArgument(_OP, "source", path, "an existing file", advice)
         folder = os.path.dirname(os.path.abspath(path))
     raw = file_bytes(_OP, "source", data)
-    return Model(read_model(memoryview(raw)), ExternalData(folder, external), device)  # type: ignore[arg-type]
+    message = read_model(memoryview(raw))  # type: ignore[arg-type]
+    return Model(message, ExternalData(folder, external), device, report)

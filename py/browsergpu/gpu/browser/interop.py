@@ -6,7 +6,7 @@ be called.
 
 from __future__ import annotations
 
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from functools import cache
 from typing import Any, TypeVar
 
@@ -22,6 +22,11 @@ except ImportError:
     IN_PYODIDE = False
 
 T = TypeVar("T")
+
+#: Called with the bytes that have arrived, and their expected number.
+Report = Callable[[int, int | None], object]
+#: Bytes that are reserved for a download before they arrive.
+_MOST_RESERVED = 1 << 30
 
 
 def gpu() -> Any | None:
@@ -139,10 +144,12 @@ def global_text(name: str) -> str | None:
     return value if isinstance(value, str) else None
 
 
-async def fetch(url: str) -> bytes:
-    """Return the bytes at an address. Raises OSError if there are none.
+async def fetch(url: str, report: Report | None = None) -> memoryview:
+    """Return the content at an address. Raises OSError if there is none.
 
-    They are fetched by the browser, so that its rules for other origins hold.
+    The browser fetches it, so that its rules for other origins hold. Each chunk is copied into
+    Python's memory as it arrives. ``report`` gets the bytes so far and their expected number, or
+    None if the server does not tell.
     """
     try:
         response = await js.fetch(url)
@@ -150,8 +157,32 @@ async def fetch(url: str) -> bytes:
         raise OSError(f"{url}: {error}") from None
     if not response.ok:
         raise OSError(f"{url}: status {response.status}")
-    buffer = await response.arrayBuffer()
-    return buffer.to_bytes()  # type: ignore[no-any-return]
+    length = or_none(response.headers.get("content-length")) or ""
+    # The length of compressed content is not that of the chunks.
+    is_plain = or_none(response.headers.get("content-encoding")) in (None, "identity")
+    total = int(length) if is_plain and length.isdecimal() else None
+    content, size = bytearray(min(total or 0, _MOST_RESERVED)), 0
+    reader = or_none(response.body) and response.body.getReader()
+    try:
+        while reader and not (step := await reader.read()).done:
+            end = size + step.value.length
+            if end > len(content):
+                content.extend(bytes(end - len(content)))
+            with memoryview(content)[size:end] as place:
+                step.value.assign_to(place)
+            size = end
+            if report is not None:
+                report(size, total)
+    except JsError as error:
+        raise OSError(f"{url}: {error}") from None
+    except BaseException:
+        if reader:
+            reader.cancel()
+        raise
+    if total is not None and size != total:
+        raise OSError(f"{url}: {size} bytes of {total}")
+    del content[size:]
+    return memoryview(content)
 
 
 async def load_naga(url: str) -> Any:

@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import os
+import urllib.request
+from collections.abc import Callable
+from http.client import HTTPException
+from mmap import ACCESS_READ, mmap
+from tempfile import TemporaryFile
 from typing import Any
-from urllib.request import urlopen
+from urllib.error import HTTPError
 
 from browsergpu.gpu.native.engine import why_none
 
 IN_PYODIDE = False
 _FETCH_S = 60.0  # without an answer
+_CHUNK = 1 << 20  # bytes
+#: Called with the bytes that have arrived, and their expected number.
+Report = Callable[[int, int | None], object]
 JsError: type[BaseException] = RuntimeError
 
 
@@ -23,10 +31,42 @@ def global_text(name: str) -> str | None:
     return os.environ.get(name)
 
 
-async def fetch(url: str) -> bytes:
-    """Return the bytes at an address. Raises OSError if there are none."""
-    with urlopen(url, timeout=_FETCH_S) as response:
-        return response.read()  # type: ignore[no-any-return]
+def _opener() -> urllib.request.OpenerDirector:
+    """Return an opener of http and https, and of no files, which a redirection could name."""
+    opener = urllib.request.OpenerDirector()
+    for handler in (
+        urllib.request.ProxyHandler, urllib.request.HTTPHandler, urllib.request.HTTPSHandler,
+        urllib.request.HTTPDefaultErrorHandler, urllib.request.HTTPRedirectHandler,
+        urllib.request.HTTPErrorProcessor, urllib.request.UnknownHandler,
+    ):  # fmt: skip
+        opener.add_handler(handler())
+    return opener
+
+
+async def fetch(url: str, report: Report | None = None) -> memoryview:
+    """Return the content at an address of the schemes http and https, on a file on disk.
+
+    ``report`` gets the bytes so far and their expected number, or None if the server does not tell.
+    Raises OSError if the content cannot be fetched as a whole.
+    """
+    try:
+        with _opener().open(url, timeout=_FETCH_S) as response, TemporaryFile() as file:
+            total, size = response.length, 0
+            while chunk := response.read(_CHUNK):
+                file.write(chunk)
+                size += len(chunk)
+                if report is not None:
+                    report(size, total)
+            file.flush()
+            if total is not None and size != total:
+                raise OSError(f"{url}: {size} bytes of {total}")
+            if not size:
+                return memoryview(b"")
+            return memoryview(mmap(file.fileno(), 0, access=ACCESS_READ))
+    except HTTPError as error:
+        raise OSError(f"{url}: status {error.code}") from None
+    except HTTPException as error:
+        raise OSError(f"{url}: {type(error).__name__}: {error}") from None
 
 
 async def load_naga(url: str) -> Any:

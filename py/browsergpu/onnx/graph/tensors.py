@@ -10,7 +10,7 @@ import numpy as np
 from browsergpu.core.errors import InvalidArgument
 from browsergpu.core.showing import Description, byte_count
 from browsergpu.onnx.graph.external import ExternalData
-from browsergpu.onnx.graph.types import NarrowType, type_of
+from browsergpu.onnx.graph.types import DTYPES, NARROW, NarrowType, type_of
 from browsergpu.onnx.wire.messages import SparseTensor, Tensor
 
 _FIELD = {
@@ -34,8 +34,8 @@ def host_array(
         raise _refused(where, f"the shape {shape}", "a shape of numbers of at least 0")
     count = prod(shape)
     narrow = kind if isinstance(kind, NarrowType) else None
-    bits = narrow.bits if narrow else kind.itemsize * 8  # type: ignore[union-attr]
-    size = (count * bits + 7) // 8
+    size = _size(kind, count)
+    bits = narrow.bits if narrow else 8
     if tensor.data_location == 1:
         raw: Any = external.read(tensor.external_data, size, where)
     elif tensor.raw_data is not None:
@@ -53,6 +53,19 @@ def host_array(
         flags = np.frombuffer(raw, np.uint8)
         return (flags != 0).reshape(shape), None
     return np.frombuffer(raw, kind.newbyteorder("<")).reshape(shape), None
+
+
+def stored_bytes(tensor: Tensor) -> int:
+    """Return the bytes that a tensor's shape and type require, of a file that may be malformed."""
+    if any(n < 0 for n in tensor.dims):
+        return 0
+    kind = DTYPES.get(tensor.data_type) or NARROW.get(tensor.data_type)
+    return 0 if kind is None else _size(kind, prod(tensor.dims))
+
+
+def _size(kind: np.dtype[Any] | NarrowType, count: int) -> int:
+    bits = kind.bits if isinstance(kind, NarrowType) else kind.itemsize * 8
+    return (count * bits + 7) // 8
 
 
 def dense(sparse: SparseTensor, external: ExternalData, where: str, most: int) -> np.ndarray:

