@@ -144,8 +144,8 @@ def _digamma_gradient(g: Array, z: Array) -> Any:
     return g * polygamma(1, z)
 
 
-def _polygamma_gradient(g: Array, n: int, x: Array) -> Any:
-    return g * polygamma(n + 1, x)
+def _polygamma_gradient(g: Array, n: Any, x: Array) -> Any:
+    return g * polygamma((asarray(n) if isinstance(n, list | tuple) else n) + 1, x)
 
 
 @_of_real_numbers
@@ -235,25 +235,26 @@ psi = digamma
 
 
 @differentiable(x=_polygamma_gradient)
-def polygamma(n: int, x: Any, /) -> Array:
+def polygamma(n: Any, x: Any, /) -> Array:
     """Return the derivative of order ``n`` of :func:`digamma`.
 
     Parameters
     ----------
-    n : int
-        The order, from 0 to 100. 0 is :func:`digamma`.
+    n : int or array_like
+        The order, a whole number from 0 to 100. 0 is :func:`digamma`. Elements of arrays that are
+        no such numbers give NaN.
     x : array_like
         Real numbers.
 
     Returns
     -------
     Array
-        float16 if ``x`` is float16, and float32 otherwise.
+        float16 if ``x`` is float16, and float32 otherwise. ``n`` and ``x`` broadcast.
 
     Raises
     ------
     InvalidArgument
-        If ``n`` is not an integer from 0 to 100.
+        If ``n`` is one number, and not an integer from 0 to 100.
     InvalidType
         If ``x`` is complex.
 
@@ -262,11 +263,19 @@ def polygamma(n: int, x: Any, /) -> Array:
     >>> bg.special.polygamma(1, bg.asarray([1.0, 2.0]))
     array([1.6449341 , 0.64493406], dtype=float32)
     """
-    order = checks.integer("polygamma", "n", n, 0, 100)
     own = _floats("polygamma", "x", x)
+    if isinstance(n, Array | np.ndarray | list | tuple):
+        return _polygamma_of_orders(_floats("polygamma", "n", n).astype(own.dtype), own)
+    order = checks.integer("polygamma", "n", n, 0, 100)
     if not order:
         return digamma(own)
     return _computed("polygamma", asarray(order, dtype=own.dtype, device=own.device), own)
+
+
+def _polygamma_of_orders(orders: Array, x: Array) -> Array:
+    known = each.clip(each.round(orders), 1, 100)
+    found = each.where(orders == known, _computed("polygamma", known, x), np.nan)
+    return each.where(orders == 0, digamma(x), found)
 
 
 @_of_real_numbers

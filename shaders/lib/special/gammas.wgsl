@@ -142,10 +142,10 @@ fn special_polygamma(n: f32, x: f32) -> f32 {
   if (is_nan(x)) {
     return x;
   }
-  if (is_gamma_pole(x)) {
-    return infinity();
-  }
   let sign = select(-1.0, 1.0, is_odd(n));
+  if (is_gamma_pole(x)) {
+    return sign * infinity(); // the limit from above, as in SciPy
+  }
   if (x > 3e38) { // infinity
     return 0.0;
   }

@@ -79,9 +79,21 @@ def test_polygamma(bg: Any, scipy_special: Any, n: int) -> None:
 def test_polygamma_of_poles_and_wrong_orders(bg: Any) -> None:
     found = bg.special.polygamma(1, bg.asarray(np.float32([np.inf, -1, 0, np.nan]))).numpy()
     np.testing.assert_array_equal(found, [0, np.inf, np.inf, np.nan])
+    found = bg.special.polygamma(2, bg.asarray(np.float32([np.inf, -1, 0, np.nan]))).numpy()
+    np.testing.assert_array_equal(found, [0, -np.inf, -np.inf, np.nan])
     for n in (-1, 101, 1.5):
         with pytest.raises(ValueError, match="n must be"):
             bg.special.polygamma(n, bg.asarray([1.0]))
+
+
+def test_polygamma_of_orders(bg: Any, scipy_special: Any) -> None:
+    n, x = np.arange(6), np.linspace(0.1, 20, 50).astype(np.float32)[:, np.newaxis]
+    expected = scipy_special.polygamma(n, x.astype(float))
+    for orders in (n, n.tolist(), bg.asarray(n)):
+        found = bg.special.polygamma(orders, bg.asarray(x)).numpy()
+        np.testing.assert_allclose(found, expected, rtol=5e-6, atol=3e-6)
+    assert np.isnan(bg.special.polygamma([-1, 0.5, 101, np.nan], 2.0)).all()
+    assert bg.special.polygamma(np.arange(0), x).shape == (50, 0)
 
 
 @pytest.mark.parametrize("name", TWO)

@@ -63,6 +63,10 @@ def test_of_polygamma(bg: Any) -> None:
         gradients_agree(
             bg, lambda v, n=n: bg.special.polygamma(n, v), lambda v, n=n: polygamma(n, v), [x]
         )
+    for orders in ([0, 1, 2], np.arange(3), bg.arange(3)):
+        found = bg.grad(lambda v, n=orders: bg.special.polygamma(n, v).sum())(bg.asarray(x[1]))
+        expected = sum(float(polygamma(n + 1, x[1])) for n in range(3))
+        assert float(found) == pytest.approx(expected, rel=1e-5)
 
 
 @pytest.mark.fast
