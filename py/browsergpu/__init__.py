@@ -94,6 +94,7 @@ from browsergpu.tensors.device_array import DeviceArray
 
 if _TYPE_CHECKING:  # the names of _MODULES and _LATER, which a test compares
     from browsergpu import amp, cuda, data, fft, image, io, linalg, nn, optim, random, special
+    from browsergpu import hub as hub
     from browsergpu import jax as jax
     from browsergpu import lib as lib
     from browsergpu import llm as llm
@@ -131,6 +132,7 @@ _MODULES = (
     "cuda",
     "data",
     "fft",
+    "hub",
     "image",
     "io",
     "jax",

@@ -23,7 +23,9 @@ if sys.platform == "emscripten":
         global_text,
         hand_over,
         is_canvas,
+        kept_folder,
         load_naga,
+        open_address,
         read_setting,
         why_no_gpu,
         write_setting,
@@ -46,9 +48,10 @@ else:
         hand_over,
         is_canvas,
         load_naga,
+        open_address,
         why_no_gpu,
     )
-    from browsergpu.gpu.native.settings import read_setting, write_setting
+    from browsergpu.gpu.native.settings import kept_folder, read_setting, write_setting
     from browsergpu.gpu.native.waiting import are_waiting, block_on, can_block
 
 __all__ = [
@@ -65,8 +68,10 @@ __all__ = [
     "hand_over",
     "is_available",
     "is_canvas",
+    "kept_folder",
     "list_adapters",
     "load_naga",
+    "open_address",
     "read_setting",
     "why_no_adapter",
     "why_no_gpu",

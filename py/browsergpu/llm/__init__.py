@@ -6,11 +6,11 @@ from browsergpu.llm.files.gguf import GGUF
 from browsergpu.llm.files.gguf_writer import save_gguf
 from browsergpu.llm.generation.text import Generation
 from browsergpu.llm.language_model import LanguageModel
-from browsergpu.llm.loading import load
+from browsergpu.llm.loading import load, load_async
 from browsergpu.llm.tokens.tokenizer import Tokenizer
 from browsergpu.llm.tokens.tokenizer_json import load_tokenizer
 
 __all__ = [
     "GGUF", "Encoder", "Generation", "LanguageModel", "QuantizedArray", "Tokenizer", "load",
-    "load_tokenizer", "save_gguf",
+    "load_async", "load_tokenizer", "save_gguf",
 ]  # fmt: skip

@@ -20,6 +20,7 @@ from browsergpu.llm.models.weights import Weights
 from browsergpu.llm.tokens.gguf_vocabulary import from_gguf
 from browsergpu.llm.tokens.tokenizer import Tokenizer
 from browsergpu.llm.tokens.tokenizer_json import load_tokenizer
+from browsergpu.tools.hub.download import download, download_async, is_address
 
 _OP = "llm.load"
 #: The default context, unless the model's is smaller.
@@ -33,8 +34,10 @@ def load(file: Any, *, context: int | None = None, device: Any = None) -> Langua
 
     Parameters
     ----------
-    file : path, bytes, file object or GGUF
-        A GGUF file, or the path of a folder with config.json, tokenizer.json and safetensors.
+    file : path, address, bytes, file object or GGUF
+        A GGUF file, or the path of a folder with config.json, tokenizer.json and safetensors. An
+        address starts with "https://" or "http://". Its file is downloaded by
+        :func:`browsergpu.hub.download`, which keeps it.
     context : int, optional
         The most tokens of a prompt and its text, for which memory is reserved. By default 4096, or
         the model's context if it is smaller.
@@ -51,8 +54,26 @@ def load(file: Any, *, context: int | None = None, device: Any = None) -> Langua
     InvalidArgument
         If the file is malformed.
     Unsupported
-        If the architecture, the tokenizer or a tensor's format is not supported.
+        If the architecture, the tokenizer or a tensor's format is not supported. Or if Python
+        cannot block to wait for an address: use :func:`load_async`.
+    OSError
+        If an address cannot be downloaded.
     """
+    if is_address(file):
+        file = download(file)
+    return _loaded(file, context, device)
+
+
+async def load_async(
+    file: Any, *, context: int | None = None, device: Any = None
+) -> LanguageModel | Encoder:
+    """Load a language model, as :func:`load`, without blocking while an address is downloaded."""
+    if is_address(file):
+        file = await download_async(file)
+    return _loaded(file, context, device)
+
+
+def _loaded(file: Any, context: Any, device: Any) -> LanguageModel | Encoder:
     own = current(device).device
     if isinstance(file, str | os.PathLike) and os.path.isdir(file):
         folder = ModelFolder(file, own)

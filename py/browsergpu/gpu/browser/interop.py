@@ -7,10 +7,13 @@ be called.
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine
+from contextlib import suppress
 from functools import cache
+from pathlib import Path
 from typing import Any, TypeVar
 
 from browsergpu.core.errors import Unsupported
+from browsergpu.core.showing import Shown
 
 try:
     import js
@@ -183,6 +186,62 @@ async def fetch(url: str, report: Report | None = None) -> memoryview:
         raise OSError(f"{url}: {size} bytes of {total}")
     del content[size:]
     return memoryview(content)
+
+
+class Answer(Shown):
+    """The answer to a request, whose bytes are iterated over as they arrive.
+
+    Attributes
+    ----------
+    status : int
+        HTTP's status.
+    headers : dict
+        The headers that the browser shows, by names in lower case.
+    """
+
+    def __init__(self, response: Any) -> None:
+        self.status = int(response.status)
+        self.headers = {str(name): str(value) for name, value in response.headers.entries()}
+        self._reader = None if response.body is None else response.body.getReader()
+
+    def __aiter__(self) -> Answer:
+        return self
+
+    async def __anext__(self) -> bytes:
+        if self._reader is None:
+            raise StopAsyncIteration
+        try:
+            item = await self._reader.read()
+        except JsError as error:
+            raise ConnectionError(str(error)) from None
+        if item.done:
+            raise StopAsyncIteration
+        return item.value.to_bytes()  # type: ignore[no-any-return]
+
+    async def close(self) -> None:
+        """End the request."""
+        if self._reader is not None:
+            with suppress(JsError):  # it has failed before
+                await self._reader.cancel()
+
+
+async def open_address(url: str, begin: int = 0) -> Answer:
+    """Request the bytes at an address from ``begin`` on. Raises ConnectionError without an answer.
+
+    The browser's rules for other origins hold. It shows some headers only if the server allows it.
+    """
+    options: dict[str, Any] = {"cache": "no-store"}
+    if begin:
+        options["headers"] = {"Range": f"bytes={begin}-"}
+    try:
+        return Answer(await js.fetch(url, to_object(options)))
+    except JsError as error:
+        raise ConnectionError(f"{url}: {error}") from None
+
+
+def kept_folder() -> Path:
+    """Return the folder for downloaded files, in the home folder, which the notebook keeps."""
+    return Path.home() / "models"
 
 
 async def load_naga(url: str) -> Any:

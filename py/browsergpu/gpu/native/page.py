@@ -11,6 +11,7 @@ from tempfile import TemporaryFile
 from typing import Any
 from urllib.error import HTTPError
 
+from browsergpu.core.showing import Shown
 from browsergpu.gpu.native.engine import why_none
 
 IN_PYODIDE = False
@@ -67,6 +68,53 @@ async def fetch(url: str, report: Report | None = None) -> memoryview:
         raise OSError(f"{url}: status {error.code}") from None
     except HTTPException as error:
         raise OSError(f"{url}: {type(error).__name__}: {error}") from None
+
+
+class Answer(Shown):
+    """The answer to a request, whose bytes are iterated over as they arrive.
+
+    Attributes
+    ----------
+    status : int
+        HTTP's status.
+    headers : dict
+        The headers by names in lower case.
+    """
+
+    def __init__(self, response: Any) -> None:
+        self._response = response
+        self.status = int(response.status)
+        self.headers = {name.lower(): value for name, value in response.headers.items()}
+
+    def __aiter__(self) -> Answer:
+        return self
+
+    async def __anext__(self) -> bytes:
+        try:
+            part = self._response.read1(_CHUNK)
+        except (OSError, HTTPException) as error:
+            raise ConnectionError(str(error)) from None
+        if not part:
+            raise StopAsyncIteration
+        return part  # type: ignore[no-any-return]
+
+    async def close(self) -> None:
+        """End the request."""
+        self._response.close()
+
+
+async def open_address(url: str, begin: int = 0) -> Answer:
+    """Request the bytes at an address from ``begin`` on. Raises ConnectionError without an answer.
+
+    Blocks, as all requests outside of pages.
+    """
+    request = urllib.request.Request(url, headers={"Range": f"bytes={begin}-"} if begin else {})
+    try:
+        return Answer(_opener().open(request, timeout=_FETCH_S))
+    except HTTPError as error:
+        return Answer(error)
+    except (OSError, HTTPException) as error:
+        raise ConnectionError(f"{url}: {error}") from None
 
 
 async def load_naga(url: str) -> Any:

@@ -20,6 +20,11 @@ def _folder() -> Path:
     return Path(base) / "browsergpu"
 
 
+def kept_folder() -> Path:
+    """Return the folder for downloaded files."""
+    return _folder() / "files"
+
+
 def _place(key: str) -> Path:
     return _folder() / f"{hashlib.sha256(key.encode()).hexdigest()[:32]}.txt"
 

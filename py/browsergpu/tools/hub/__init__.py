@@ -1,0 +1,1 @@
+"""Files from addresses, which are kept."""
