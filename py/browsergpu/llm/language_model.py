@@ -114,7 +114,8 @@ class LanguageModel(Shown):
             "generate", prompt, max_tokens, temperature, top_k, top_p, min_p, repetition_penalty,
             seed, stop, logprobs,
         )  # fmt: skip
-        return finished(request, "".join(pieces(self._sequence.work(request, self.tokenizer))))
+        work = self._sequence.work(request, self.tokenizer)
+        return finished(request, "".join(pieces("generate", work)))
 
     async def generate_async(self, prompt: Any, **options: Any) -> Generation:
         """Return the text after a prompt, as :meth:`generate`, without blocking."""
@@ -132,7 +133,7 @@ class LanguageModel(Shown):
     def begin(self, op: str, prompt: Any, **options: Any) -> tuple[Request, Iterator[str]]:
         """Return a request, whose facts grow, and its text in pieces. ``op`` is for errors."""
         request = self._request(op, prompt, **options)
-        return request, pieces(self._sequence.work(request, self.tokenizer))
+        return request, pieces(op, self._sequence.work(request, self.tokenizer))
 
     def stream_async(self, prompt: Any, **options: Any) -> AsyncIterator[str]:
         """Yield the text after a prompt in pieces, as :meth:`stream`, without blocking."""

@@ -14,6 +14,7 @@ import numpy as np
 from browsergpu.arrays.array import Array
 from browsergpu.core.errors import InvalidArgument
 from browsergpu.core.showing import Description, Shown
+from browsergpu.gpu import platform
 from browsergpu.llm.generation.settings import Settings
 from browsergpu.llm.generation.steps import RECENT, Steps
 from browsergpu.llm.generation.stops import Stops
@@ -165,22 +166,6 @@ def _shared(a: Sequence[int], b: Sequence[int]) -> int:
     return count
 
 
-def pieces(work: Work) -> Iterator[str]:
-    """Run the work, and wait for reads. Yields pieces of text."""
-    values: Any = None
-    while True:
-        try:
-            item = work.send(values)
-        except StopIteration:
-            return
-        values = None
-        if isinstance(item, str):
-            if item:
-                yield item
-        else:
-            values = [np.asarray(one) for one in item]
-
-
 async def pieces_async(work: Work) -> AsyncIterator[str]:
     """Run the work, and await reads. Yields pieces of text."""
     values: Any = None
@@ -195,6 +180,17 @@ async def pieces_async(work: Work) -> AsyncIterator[str]:
                 yield item
         else:
             values = [await one.numpy_async() for one in item]
+
+
+def pieces(op: str, work: Work) -> Iterator[str]:
+    """Run the work, and wait for reads. Yields pieces of text."""
+    found = pieces_async(work)
+
+    async def following() -> str | None:
+        return await anext(found, None)
+
+    while (piece := platform.block_on(following(), op)) is not None:
+        yield piece
 
 
 def finished(request: Request, text: str) -> Generation:
