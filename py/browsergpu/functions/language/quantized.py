@@ -13,11 +13,13 @@ from browsergpu.arrays.context import current
 from browsergpu.arrays.reduce import room
 from browsergpu.core import checks
 from browsergpu.core.checks import product
-from browsergpu.core.element_types import FLOAT32
+from browsergpu.core.element_types import FLOAT32, UINT32
 from browsergpu.core.errors import InvalidArgument, InvalidType
 from browsergpu.core.shapes import Shape
 from browsergpu.core.showing import Description, Shown, shown
 from browsergpu.functions import creation, elementwise, manipulation
+from browsergpu.functions.interchange.file_parts import FileParts
+from browsergpu.functions.interchange.uploads import upload
 from browsergpu.functions.linalg.linear import matmul
 from browsergpu.functions.nn import inputs
 from browsergpu.kernels.quantized.formats import FORMATS, Format
@@ -68,13 +70,14 @@ class QuantizedArray(Shown):
         check_columns(op, "shape", columns, own)
         if isinstance(data, bytes | bytearray | memoryview):
             data = np.frombuffer(data, np.uint8)
-        if not isinstance(data, np.ndarray) or data.dtype != np.uint8:
+        if isinstance(data, np.ndarray) and data.dtype == np.uint8:
+            data = np.ascontiguousarray(data).reshape(-1)
+        elif not isinstance(data, FileParts):
             raise InvalidType(op, "data", data, "bytes, or an array of uint8")
         nbytes = rows * own.row_bytes(columns)
         if data.size != nbytes:
             given = Description(f"{data.size} bytes")
             raise InvalidArgument(op, "data", given, f"have {nbytes} bytes for {own.name} {shape}")
-        data = np.ascontiguousarray(data).reshape(-1)
         #: Rows and columns.
         self.shape: Shape = (rows, columns)
         self._format = own
@@ -92,9 +95,7 @@ class QuantizedArray(Shown):
             )  # fmt: skip
             self._blocks: Array = self._parts[0]._blocks
             return
-        if nbytes % 4:
-            data = np.concatenate([data, np.zeros(-nbytes % 4, np.uint8)])
-        self._blocks = creation.asarray(data.view(np.uint32), device=device)
+        self._blocks = upload(op, data, UINT32, (-(-nbytes // 4),), device)
 
     @property
     def format(self) -> str:

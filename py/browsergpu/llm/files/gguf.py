@@ -16,10 +16,12 @@ import numpy as np
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.context import current
 from browsergpu.core.checks import product
+from browsergpu.core.element_types import FLOAT32
 from browsergpu.core.errors import InvalidArgument
-from browsergpu.core.files import file_bytes
 from browsergpu.core.showing import Description
 from browsergpu.functions import creation
+from browsergpu.functions.interchange.file_parts import FileParts, file_parts
+from browsergpu.functions.interchange.uploads import upload
 from browsergpu.functions.language.quantized import QuantizedArray
 from browsergpu.kernels.quantized.formats import FORMATS
 
@@ -62,7 +64,8 @@ class GGUF(Mapping[str, Any]):
     """The tensors of a GGUF file by name. Each access uploads a tensor to the GPU.
 
     Matrices in quantized formats, F16 or BF16 become :class:`QuantizedArray`, other tensors become
-    arrays: floats as float32, integers as they are. A path is memory-mapped.
+    arrays: floats as float32, integers as they are. A path is memory-mapped. In a page, its parts
+    are read when they are uploaded, so Python's memory holds few megabytes of the file.
 
     Parameters
     ----------
@@ -78,7 +81,7 @@ class GGUF(Mapping[str, Any]):
     """
 
     def __init__(self, file: Any, device: Any = None) -> None:
-        self._bytes = file_bytes("GGUF", "file", file)
+        self._bytes = file_parts("GGUF", "file", file)
         reader = _Reader(self._bytes)
         #: The metadata by name: numbers, strings, bools, NumPy arrays, and lists of strings.
         self.metadata: dict[str, Any] = {}
@@ -90,23 +93,31 @@ class GGUF(Mapping[str, Any]):
     def numpy(self, name: str) -> np.ndarray:
         """Return a tensor's bytes as uint8, or its numbers if NumPy has the format.
 
-        The memory is the file's. Raises KeyError if there is no tensor with the name.
+        The memory is the file's, unless its parts are read. Raises KeyError if there is no tensor
+        with the name.
         """
         one = self.tensors[name]
-        part = self._bytes[one.begin : one.begin + one.nbytes]
+        part = np.asarray(self._part(one))
         dtype = _DTYPES.get(one.format)
         return part if dtype is None else part.view(dtype).reshape(one.shape)
 
+    def _part(self, one: Tensor) -> np.ndarray | FileParts:
+        return self._bytes[one.begin : one.begin + one.nbytes]
+
     def __getitem__(self, name: str) -> Array | QuantizedArray:
-        one, data = self.tensors[name], self.numpy(name)
+        one = self.tensors[name]
+        data = self._part(one)
         device = current(self._device).device
+        if one.format == "F32":
+            return upload("GGUF", data, FLOAT32, one.shape, device)
         if one.format == "F64":
-            data = data.astype(np.float32)
+            return creation.asarray(self.numpy(name).astype(np.float32), device=device)
         if one.format in _DTYPES:
-            return creation.asarray(data, device=device)
+            return creation.asarray(self.numpy(name), device=device)
         columns = one.shape[-1] if one.shape else 1
         if columns % FORMATS[one.format].elements:  # F16 and BF16, which blocks of 4 do not fit
-            return creation.asarray(_floats(data, one.format).reshape(one.shape), device=device)
+            floats = _floats(self.numpy(name), one.format)
+            return creation.asarray(floats.reshape(one.shape), device=device)
         rows = product(one.shape[:-1])
         matrix = QuantizedArray(data, (rows, columns), one.format, device)
         if len(one.shape) == 2:
@@ -141,7 +152,7 @@ def refused(expected: str) -> InvalidArgument:
 class _Reader:
     """A position in the bytes of a file."""
 
-    def __init__(self, data: np.ndarray) -> None:
+    def __init__(self, data: np.ndarray | FileParts) -> None:
         self._data = data
         self._at = 0
 
@@ -170,7 +181,7 @@ class _Reader:
     def _take(self, nbytes: int, what: str) -> np.ndarray:
         if nbytes > self._left():
             raise refused(f"have {nbytes} bytes for {what}, not {self._left()}")
-        part = self._data[self._at : self._at + nbytes]
+        part = np.asarray(self._data[self._at : self._at + nbytes])
         self._at += nbytes
         return part
 

@@ -10,8 +10,9 @@ import numpy as np
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.context import current
 from browsergpu.core.errors import InvalidArgument, InvalidType
-from browsergpu.core.files import file_bytes, opened
+from browsergpu.core.files import opened
 from browsergpu.functions import creation
+from browsergpu.functions.interchange.file_parts import file_parts
 from browsergpu.gpu import platform
 from browsergpu.networks.files import headers
 
@@ -19,7 +20,8 @@ from browsergpu.networks.files import headers
 class Safetensors(Mapping[str, Array]):
     """The arrays of a safetensors file by name. Each access uploads an array to the GPU.
 
-    A path is memory-mapped, so that only accessed arrays are read. Other files are read at once.
+    Of a path, only accessed arrays are read: it is memory-mapped, or read in parts in a page.
+    Other files are read at once.
     bfloat16 becomes float32, which holds all its values. float64 is rounded to float32, as
     ``set_x64`` describes.
 
@@ -32,12 +34,12 @@ class Safetensors(Mapping[str, Array]):
     """
 
     def __init__(self, file: Any, device: Any = None) -> None:
-        self._bytes = file_bytes("Safetensors", "file", file)
-        length = headers.length_of(self._bytes[:8].tobytes(), self._bytes.size)
+        self._bytes = file_parts("Safetensors", "file", file)
+        length = headers.length_of(self._read(0, 8).tobytes(), self._bytes.size)
         self._start = 8 + length
         room = self._bytes.size - self._start
         #: The file's descriptions of the arrays, and its metadata.
-        self.entries, self.metadata = headers.parsed(self._bytes[8 : self._start].tobytes(), room)
+        self.entries, self.metadata = headers.parsed(self._read(8, self._start).tobytes(), room)
         #: The device for the arrays.
         self.device = current(device).device
 
@@ -47,7 +49,7 @@ class Safetensors(Mapping[str, Array]):
         Raises KeyError if there is no array with the name.
         """
         entry = self.entries[name]
-        part = self._bytes[self._start + entry.begin : self._start + entry.end]
+        part = self.stored(name)
         found = np.frombuffer(part, headers.DTYPES[entry.dtype]).reshape(entry.shape)
         if entry.dtype == "BF16":
             return (found.astype(np.uint32) << 16).view(np.float32)
@@ -56,9 +58,12 @@ class Safetensors(Mapping[str, Array]):
         return found
 
     def stored(self, name: str) -> np.ndarray:
-        """Return the bytes of an array, as uint8, which share the file's memory."""
+        """Return the bytes of an array, as uint8, which share the file's memory if it is mapped."""
         entry = self.entries[name]
-        return self._bytes[self._start + entry.begin : self._start + entry.end]
+        return self._read(self._start + entry.begin, self._start + entry.end)
+
+    def _read(self, begin: int, end: int) -> np.ndarray:
+        return np.asarray(self._bytes[begin:end])
 
     def __getitem__(self, name: str) -> Array:
         return creation.asarray(self.numpy(name), device=self.device)

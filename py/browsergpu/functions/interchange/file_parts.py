@@ -1,0 +1,98 @@
+"""Files whose parts are read when they are needed."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Any
+
+import numpy as np
+
+from browsergpu.core.files import file_bytes
+from browsergpu.core.showing import Shown
+
+#: Bytes that are read at once for small parts, such as the entries of a header.
+_WINDOW = 1 << 18
+
+
+class FileParts(Shown):
+    """The bytes of a file. Slices are read when NumPy converts them.
+
+    It stands for a memory-mapped file where mapping would copy the file into Python's memory, as
+    Emscripten does.
+
+    Parameters
+    ----------
+    path : path
+        The file.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self._file = _File(path)
+        self._begin, self._end = 0, self._file.size
+
+    def _facts(self) -> str:
+        return f"of {self.size} bytes"
+
+    @property
+    def size(self) -> int:
+        """Number of bytes."""
+        return self._end - self._begin
+
+    def __len__(self) -> int:
+        return self.size
+
+    def __getitem__(self, where: slice) -> FileParts:
+        begin, end, step = where.indices(self.size)
+        if step != 1:
+            raise ValueError("slices of a file must have step 1")
+        part = FileParts.__new__(FileParts)
+        part._file = self._file
+        part._begin = self._begin + begin
+        part._end = max(self._begin + end, part._begin)
+        return part
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        if copy is False:
+            raise ValueError("the bytes of a file must be copied")
+        found = self._file.read(self._begin, self._end)
+        return found if dtype is None else found.astype(dtype, copy=False)
+
+
+class _File:
+    """An open file, and the bytes around the last small part."""
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self._file = open(path, "rb", buffering=0)  # noqa: SIM115 - closed with the last part
+        self.size = os.fstat(self._file.fileno()).st_size
+        self._begin, self._window = 0, np.empty(0, np.uint8)
+
+    def read(self, begin: int, end: int) -> np.ndarray:
+        """Return the bytes of a part. Raises OSError if the file has become shorter."""
+        if end - begin > _WINDOW:
+            return self._whole(begin, end)
+        if begin < self._begin or end > self._begin + self._window.size:
+            self._window = self._whole(begin, min(begin + _WINDOW, self.size))
+            self._begin = begin
+        return self._window[begin - self._begin : end - self._begin]
+
+    def _whole(self, begin: int, end: int) -> np.ndarray:
+        found = np.empty(end - begin, np.uint8)
+        left = found.data
+        self._file.seek(begin)
+        while left:
+            count = self._file.readinto(left)
+            if not count:
+                raise OSError(f"{self._file.name}: the file has become shorter")
+            left = left[count:]
+        return found
+
+
+def file_parts(op: str, argument: str, source: Any) -> np.ndarray | FileParts:
+    """Return the bytes of a path, bytes or file object, as ``file_bytes`` takes them.
+
+    In a page, a path is read in parts. Elsewhere it is memory-mapped.
+    """
+    if sys.platform == "emscripten" and isinstance(source, str | os.PathLike):
+        return FileParts(source)
+    return file_bytes(op, argument, source)
