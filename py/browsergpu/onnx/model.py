@@ -14,13 +14,15 @@ from browsergpu.arrays.traced_number import is_traced
 from browsergpu.core.errors import InvalidArgument, InvalidType
 from browsergpu.core.showing import Description, Shown, byte_count
 from browsergpu.functions import creation
+from browsergpu.functions.language.quantized import of_blocks
 from browsergpu.networks.module import Module
 from browsergpu.networks.parameter import registered
-from browsergpu.onnx.graph.builder import Builder
+from browsergpu.onnx.graph.builder import Builder, Kind
 from browsergpu.onnx.graph.external import ExternalData
 from browsergpu.onnx.graph.narrow import Narrow, narrowed, widened
 from browsergpu.onnx.graph.node import Context, Node
 from browsergpu.onnx.graph.plan import Plan, all_nodes
+from browsergpu.onnx.graph.quantized import Quantized
 from browsergpu.onnx.graph.tensors import stored_bytes
 from browsergpu.onnx.graph.types import DTYPES, NARROW, NarrowType, name_of, type_of
 from browsergpu.onnx.graph.values import to_gpu
@@ -90,6 +92,9 @@ class Explanation(Shown):
         a call that reads one.
     weight_bytes : int
         Bytes of parameters and buffers on the GPU.
+    shapes : dict
+        The shape and the dtype of each node's first output, as text by name: those in the file, or
+        else those of the last call.
     """
 
     def __init__(self, model: Model) -> None:
@@ -99,6 +104,10 @@ class Explanation(Shown):
         self.opsets = dict(model.opsets)
         self.nodes_on_gpu, self.nodes_on_host = context.nodes_on_gpu, context.nodes_on_host
         self.reads = context.reads
+        self.shapes = {
+            name: shape for node in model.plan.nodes
+            for name, shape in (model._first_output(node),) if name and shape
+        }  # fmt: skip
         own = (*model.parameters(), *model.buffers())
         self.weight_bytes = sum(x.node.kind.device_bytes(x.size) for x in own)
 
@@ -120,6 +129,7 @@ class _Weights(Mapping[str, Any]):
     def __init__(self, model: Model) -> None:
         self._model = model
         self.narrow: dict[str, NarrowType] = {}
+        self.quantized: dict[str, Quantized] = {}
 
     def __getitem__(self, name: str) -> Any:
         own = self._model.__dict__
@@ -128,6 +138,9 @@ class _Weights(Mapping[str, Any]):
             found = own["_buffers"][name]
             if name in self.narrow:
                 return Narrow(found, self.narrow[name])
+            if name in self.quantized:
+                kind = self.quantized[name]
+                return of_blocks(found, kind.shape, kind.format)
         return found
 
     def __iter__(self) -> Iterator[str]:
@@ -143,7 +156,8 @@ class Model(Module):
     """A model from an ONNX file. :func:`load` makes it.
 
     Its float initializers are parameters, under their names in the file. They do not require
-    gradients until ``requires_grad_()``. It is in evaluation mode.
+    gradients until ``requires_grad_()``. It is in evaluation mode. The matrix of a MatMulNBits and
+    its scales are one buffer of blocks, if blocks of 32 keep all values exactly.
 
     Attributes
     ----------
@@ -165,8 +179,8 @@ class Model(Module):
         assert graph is not None
         uploads = _Uploads(sum(map(stored_bytes, graph.initializer)), report)
 
-        def keep(name: str, values: np.ndarray, narrow: NarrowType | None) -> None:
-            self._keep(name, values, narrow)
+        def keep(name: str, values: np.ndarray, kind: Kind) -> None:
+            self._keep(name, values, kind)
             uploads.add(values.nbytes)
 
         weights = _Weights(self)
@@ -193,17 +207,19 @@ class Model(Module):
     metadata: dict[str, str]
     producer: str
 
-    def _keep(self, name: str, values: np.ndarray, narrow: NarrowType | None) -> None:
+    def _keep(self, name: str, values: np.ndarray, kind: Kind) -> None:
         """Upload an array as a parameter, or as a buffer if it has no gradient."""
         wide = {"float64": np.float32, "complex128": np.complex64}.get(values.dtype.name)
         data = values.astype(wide) if wide else values
         array = creation.asarray(data, device=self.__dict__["_device"], copy=True)
-        if narrow is None and array.dtype.kind == "f":
+        if kind is None and array.dtype.kind == "f":
             # Names such as "inputs" must not replace the model's own attributes.
             self.__dict__["_parameters"][name] = registered(array, False)
             return
-        if narrow is not None:
-            self.__dict__["_weights"].narrow[name] = narrow
+        if isinstance(kind, Quantized):
+            self.__dict__["_weights"].quantized[name] = kind
+        elif kind is not None:
+            self.__dict__["_weights"].narrow[name] = kind
         self.__dict__["_buffers"][name] = array
 
     @property
@@ -345,11 +361,17 @@ class Model(Module):
         return "\n".join(lines)
 
     def _row(self, at: int, node: Node) -> tuple[str, ...]:
-        first = next((name for name in node.outputs if name), "")
-        shapes = self.__dict__["_shapes"].known
-        return (
-            str(at), node.operator.name, _cut(node.name), _cut(first), shapes.get(first, "")
-        )  # fmt: skip
+        first, shape = self._first_output(node)
+        return str(at), node.operator.name, _cut(node.name), _cut(first), shape
+
+    def _first_output(self, node: Node) -> tuple[str, str]:
+        """Return the name of a node's first output, and its shape and dtype if they are known."""
+        name = next((one for one in node.outputs if one), "")
+        known = self.__dict__["_shapes"].known.get(name, "")
+        if not known and node.last and name == node.outputs[0]:
+            shape, dtype = node.last
+            known = f"[{', '.join(map(str, shape))}] {dtype}"
+        return name, known
 
 
 class _Uploads(Shown):

@@ -162,6 +162,19 @@ class QuantizedTranspose(Shown):
         return linear(other, self.T) if isinstance(other, Array) else NotImplemented
 
 
+def of_blocks(blocks: Array, shape: Shape, format: str) -> QuantizedArray:
+    """Return a matrix whose blocks are on the GPU, as uint32 words. Nothing is copied."""
+    own = checked_format("of_blocks", "format", format)
+    check_columns("of_blocks", "shape", shape[1], own)
+    words = -(-shape[0] * own.row_bytes(shape[1]) // 4)
+    if blocks.dtype != np.uint32 or blocks.shape != (words,):
+        expected = f"{words} words of uint32 for {own.name} {shape}"
+        raise InvalidArgument("of_blocks", "blocks", blocks, expected)
+    made = QuantizedArray.__new__(QuantizedArray)
+    made.shape, made._format, made._blocks, made._parts = shape, own, blocks, ()
+    return made
+
+
 def checked_format(op: str, name: str, value: Any) -> Format:
     """Return the format with a name. Raises InvalidArgument for an unknown one."""
     found = FORMATS.get(value) if isinstance(value, str) else None

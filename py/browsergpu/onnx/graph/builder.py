@@ -14,6 +14,7 @@ from browsergpu.onnx.graph.external import ExternalData
 from browsergpu.onnx.graph.narrow import Narrow
 from browsergpu.onnx.graph.node import Context, Node
 from browsergpu.onnx.graph.plan import Plan, sorted_nodes
+from browsergpu.onnx.graph.quantized import Quantized, packed, quantizable
 from browsergpu.onnx.graph.tensors import dense, host_array
 from browsergpu.onnx.graph.types import NarrowType
 from browsergpu.onnx.graph.values import MOST_ON_HOST
@@ -25,7 +26,9 @@ _MOST_LEVELS = 24
 #: Bytes of a dense copy of a sparse tensor.
 _MOST_DENSE = 1 << 28
 
-Keep = Callable[[str, np.ndarray, NarrowType | None], None]
+#: How the GPU stores an array: as it is, in codes, or in blocks.
+Kind = NarrowType | Quantized | None
+Keep = Callable[[str, np.ndarray, Kind], None]
 
 
 class Builder(Shown):
@@ -42,7 +45,7 @@ class Builder(Shown):
     arrays : mapping
         The model's parameters and buffers by name.
     keep : callable
-        Takes the name, the values and the narrow type of an array for the GPU.
+        Takes the name, the values and the kind of an array for the GPU.
     """
 
     def __init__(
@@ -82,17 +85,21 @@ class Builder(Shown):
         constants: dict[str, Any] = {}
         weights: dict[str, str] = {}
         read_on_host = _host_inputs(graph.node, opsets)
+        packed_names = self._quantize(graph, weights, prefix)
         for tensor in graph.initializer:
+            if tensor.name in packed_names:
+                continue
             where = f"initializer {tensor.name!r}"
-            values, narrow = host_array(tensor, self._external, where)
             if tensor.name in constants or tensor.name in weights:
                 raise _refused(where, "two of them", "have one initializer for each name")
+            values, narrow = host_array(tensor, self._external, where)
             self._place(tensor.name, values, narrow, read_on_host, constants, weights, prefix)
         for sparse in graph.sparse_initializer:
             name = sparse.values.name if sparse.values else ""
             values = dense(sparse, self._external, f"initializer {name!r}", _MOST_DENSE)
             self._place(name, values, None, read_on_host, constants, weights, prefix)
-        inputs = [one.name for one in graph.input if one.name not in {*constants, *weights}]
+        known_names = {*constants, *weights, *packed_names}
+        inputs = [one.name for one in graph.input if one.name not in known_names]
         before = {*outer, *inputs, *constants, *weights}
         pairs = [(node, (*node.input, *_captured(node))) for node in graph.node]
         order = sorted_nodes(pairs, before, "graph")
@@ -114,6 +121,26 @@ class Builder(Shown):
                                "have a source for each output")  # fmt: skip
         return Plan(inputs, outputs, nodes, constants, weights, self._arrays)
 
+    def _quantize(self, graph: messages.Graph, weights: dict[str, str], prefix: str) -> set[str]:
+        """Keep matrices of few bits in blocks for kernels. Returns the initializers in them."""
+        tensors = {one.name: one for one in graph.initializer}
+        if len(tensors) < len(graph.initializer):
+            return set()  # two of one name, which are refused later
+        others = [one.name for one in (*graph.output, *graph.input)]
+        others += [name for node in graph.node for name in _captured(node)]
+        found: set[str] = set()
+        for name, node in quantizable(graph.node, tensors, others).items():
+            names = [one for one in node.input[1:4] if one]
+            arrays = [
+                host_array(tensors[one], self._external, f"initializer {one!r}")[0] for one in names
+            ]
+            blocks = packed(node, arrays[0], arrays[1], arrays[2] if len(arrays) > 2 else None)
+            if blocks is not None:
+                weights[name] = self._kept(prefix, name, *blocks)
+                node.input[2:4] = ["", ""][: len(node.input) - 2]
+                found.update(names)
+        return found
+
     def _place(
         self, name: str, values: np.ndarray, narrow: NarrowType | None, read_on_host: set[str],
         constants: dict[str, Any], weights: dict[str, str], prefix: str, is_weight: bool = True,
@@ -128,14 +155,18 @@ class Builder(Shown):
             constants[name] = values.astype(values.dtype.newbyteorder("="), copy=True)
             self._context.keep(constants[name])
             return
+        weights[name] = self._kept(prefix, name, values, narrow)
+
+    def _kept(self, prefix: str, name: str, values: np.ndarray, kind: Kind) -> str:
+        """Put an array on the GPU, and return its name in the model."""
         whole = f"{prefix}{name}"
         at = 0
         while whole in self._names:
             at += 1
             whole = f"{prefix}{name}#{at}"
         self._names.add(whole)
-        weights[name] = whole
-        self._keep(whole, values, narrow)
+        self._keep(whole, values, kind)
+        return whole
 
     def _constant(
         self, node: messages.Node, read_on_host: set[str], constants: dict[str, Any],

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from browsergpu.functions.language.quantized import QuantizedArray
 from browsergpu.onnx.graph.narrow import Narrow, widened
 from browsergpu.onnx.graph.node import Node
 from browsergpu.onnx.graph.values import axis_of
@@ -42,13 +43,15 @@ def unpacked(x: Any, bits: int) -> Any:
 
 @operator("MatMulNBits", domain=DOMAIN)
 def matmul_n_bits(
-    a: Any, b: Any, scales: Any, zero_points: Any = None, g_idx: Any = None, bias: Any = None, *,
-    K: int, N: int, bits: int = 4, block_size: int, accuracy_level: int = 0,
+    a: Any, b: Any, scales: Any = None, zero_points: Any = None, g_idx: Any = None,
+    bias: Any = None, *, K: int, N: int, bits: int = 4, block_size: int, accuracy_level: int = 0,
     weight_prepacked: int = 0,
 ) -> Any:  # fmt: skip
     """Return the product with a matrix of few bits, whose blocks of rows have scales."""
     if weight_prepacked:
         raise ValueError("weight_prepacked must be 0: packed weights belong to one processor")
+    if isinstance(b, QuantizedArray):  # kernels dequantize it as they read it
+        return bg.nn.linear(a, b, bias).astype(a.dtype, copy=False)
     blocks = -(-K // block_size)
     numbers = unpacked(b.reshape((N, blocks, -1)), bits).astype("float32")
     factors = scales.reshape((N, blocks, 1)).astype("float32")
