@@ -13,7 +13,7 @@ they derive from shapes and constants. Such functions are written for both.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from browsergpu.core.errors import InvalidArgument, InvalidType
@@ -24,6 +24,7 @@ REQUIRED = inspect.Parameter.empty
 #: The newest opset of ONNX's own domain that is known, and the oldest.
 NEWEST, OLDEST = 28, 1
 _STANDARD = ("", "ai.onnx")
+_NO_ATTRIBUTES: Mapping[str, Any] = {}
 
 
 class Operator(Shown):
@@ -58,7 +59,7 @@ class Operator(Shown):
 
     def __init__(
         self, name: str, domain: str, since: int, until: int, function: Callable[..., Any],
-        host: Iterable[str], folds: bool, raw: bool,
+        host: Iterable[str], folds: bool, raw: bool, attributes: Mapping[str, Any] = _NO_ATTRIBUTES,
     ) -> None:  # fmt: skip
         self.name, self.domain, self.since, self.until = name, domain, since, until
         self.function = function
@@ -68,6 +69,8 @@ class Operator(Shown):
         for one in inspect.signature(function).parameters.values():
             if one.kind is one.KEYWORD_ONLY:
                 self.attributes[one.name] = one.default
+            elif one.kind is one.VAR_KEYWORD:
+                self.attributes.update(attributes)
             elif one.kind is one.VAR_POSITIONAL:
                 self.most = 1 << 30
             else:
@@ -89,6 +92,7 @@ _TABLE: dict[tuple[str, str], list[Operator]] = {}
 def operator(
     name: str, *, since: int = 1, until: int | None = None, domain: str = "",
     host: Iterable[str] = (), folds: bool = False, raw: bool = False,
+    attributes: Mapping[str, Any] | None = None,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:  # fmt: skip
     """Make a function compute an operator of ONNX models.
 
@@ -108,6 +112,9 @@ def operator(
     raw : bool
         Whether the function gets values as they are: on the host or the GPU, sequences, and types
         such as bfloat16 and float8, which are widened otherwise.
+    attributes : mapping, optional
+        Attributes that several operators share, with their defaults. The function gets those of the
+        node as ``**options``.
 
     Returns
     -------
@@ -117,7 +124,7 @@ def operator(
     Raises
     ------
     InvalidType
-        If the decorated object is not a function.
+        If the decorated object is not a function, or takes no ``**options`` for ``attributes``.
 
     Notes
     -----
@@ -136,10 +143,15 @@ def operator(
     def register(function: Callable[..., Any]) -> Callable[..., Any]:
         if not callable(function):
             raise InvalidType("operator", "function", function, "a function")
+        kinds = {one.kind for one in inspect.signature(function).parameters.values()}
+        if attributes is not None and inspect.Parameter.VAR_KEYWORD not in kinds:
+            expected = "a function with **options, for its attributes"
+            raise InvalidType("operator", "function", function, expected)
         own = _domain(domain)
         last = 1 << 30 if until is None else until
         known = _TABLE.setdefault((own, name), [])
-        known.insert(0, Operator(name, own, since, last, function, host, folds, raw))
+        shared = attributes or _NO_ATTRIBUTES
+        known.insert(0, Operator(name, own, since, last, function, host, folds, raw, shared))
         return function
 
     return register

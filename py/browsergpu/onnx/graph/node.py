@@ -75,11 +75,13 @@ class Node(Shown):
         Names of values. "" is a missing one.
     opset : int
         The version of the operator's domain.
+    last : tuple or None
+        The shape and the dtype of the first output in the last call.
     """
 
     __slots__ = (
-        "attributes", "body", "context", "dead", "inputs", "name", "operator", "opset", "outputs",
-        "plans",
+        "attributes", "body", "context", "dead", "inputs", "last", "name", "operator", "opset",
+        "outputs", "plans",
     )  # fmt: skip
 
     def __init__(
@@ -91,6 +93,7 @@ class Node(Shown):
         self.attributes, self.context = attributes, context
         self.dead: tuple[str, ...] = ()
         self.plans: dict[str, Any] = {}
+        self.last: tuple[tuple[int, ...], Any] | None = None
         self.body: Any = None  # the plan of a function of the model
 
     def _facts(self) -> str:
@@ -159,6 +162,11 @@ class Node(Shown):
             self.context.nodes_on_gpu += 1
         if narrow is BFLOAT16:
             results = tuple(map(_bfloat, results))
+        first = results[0]
+        if isinstance(first, Narrow):
+            self.last = first.shape, first.type.name
+        elif hasattr(first, "shape"):  # no sequence, and not missing
+            self.last = first.shape, first.dtype
         return results
 
 

@@ -48,6 +48,16 @@ def test_what_a_model_tells(bg: Any) -> None:
     assert "2 nodes on the GPU" in repr(told)
 
 
+def test_shapes_of_results_are_those_of_the_last_call(bg: Any) -> None:
+    model = bg.onnx.load(layer())
+    assert model.explain().shapes == {}
+    model(X)
+    assert model.explain().shapes == {"h": "[2, 2] float32", "y": "[2, 2] float32"}
+    assert "relu     y       [2, 2] float32" in repr(model)
+    bg.jit(model)(np.concatenate([X, X]))
+    assert model.explain().shapes["y"] == "[4, 2] float32"
+
+
 def test_sources(bg: Any, tmp_path: Path) -> None:
     data = layer()
     path = tmp_path / "layer.onnx"

@@ -11,6 +11,7 @@ import pytest
 
 from inside.onnx import making
 from inside.onnx.making import messages, node, value
+from inside.spies import dispatched
 
 pytestmark = pytest.mark.native
 
@@ -63,6 +64,34 @@ def test_compiled_models_take_any_shape(bg: Any) -> None:
                 x = RNG.standard_normal(shape, dtype=np.float32)
                 found = model(x).numpy()
                 np.testing.assert_allclose(found, expected(x), rtol=1e-4, atol=1e-4)
+
+
+def test_norms_cost_no_kernels_of_their_own(bg: Any) -> None:
+    def floats(*shape: int) -> np.ndarray:
+        return RNG.standard_normal(shape, dtype=np.float32)
+
+    weights = {"w1": floats(8, 4, 3, 3), "w2": floats(4, 8, 1, 1)}
+    for at, channels in ((1, 8), (2, 4)):
+        weights |= {f"{name}{at}": floats(channels) for name in "sbm"}
+        weights[f"v{at}"] = np.abs(floats(channels)) + 0.5
+    nodes = [
+        node("Conv", "x w1", "c1", pads=[1, 1, 1, 1]),
+        node("BatchNormalization", "c1 s1 b1 m1 v1", "n1"), node("Relu", "n1", "r1"),
+        node("Conv", "r1 w2", "c2"), node("BatchNormalization", "c2 s2 b2 m2 v2", "n2"),
+        node("Add", "n2 x", "sum"), node("Relu", "sum", "y"),
+    ]  # fmt: skip
+    model = bg.onnx.load(making.model(nodes, [value("x")], "y", weights))
+    fast, x = bg.jit(model), bg.asarray(floats(2, 4, 6, 6))
+    want = model(x).numpy()
+    for _ in range(4):  # the values that are kept are computed first
+        with dispatched(x.device) as names:
+            found = fast(x).numpy()
+        np.testing.assert_allclose(found, want, rtol=1e-5, atol=1e-5)
+    assert names == ["conv2d", "conv2d"]
+    with bg.no_grad():  # the folded values follow their parameters
+        dict(model.named_parameters())["s1"][...] = 0.5
+    want = model(x).numpy()
+    np.testing.assert_allclose(fast(x).numpy(), want, rtol=1e-5, atol=1e-5)
 
 
 def test_half(bg: Any) -> None:

@@ -96,6 +96,29 @@ def test_recurrent_layers_of_two_directions(bg: Any) -> None:
     np.testing.assert_allclose(found[0], want, rtol=1e-4, atol=1e-5)
 
 
+RECURRENT = {"RNN": 1, "GRU": 3, "LSTM": 4}
+
+
+@pytest.mark.parametrize("name", RECURRENT)
+def test_recurrent_layers_check_their_sizes(bg: Any, name: str) -> None:
+    gates = RECURRENT[name]
+    x, w, r = floats(4, 2, 3), floats(1, gates * 2, 3), floats(1, gates * 2, 2)
+    assert compute(bg, name, [x, w, r], hidden_size=2)[0].shape == (4, 1, 2, 2)
+    assert compute(bg, name, [x, w, r])[0].shape == (4, 1, 2, 2)
+    wide = floats(1, gates * 2, 5)
+    for inputs, options, wrong in (
+        ([x, w, r], {"hidden_size": 3}, rf"w must have shape \(1, {gates * 3}, 3\) for hidden_siz"),
+        ([x, wide, r], {"hidden_size": 2}, "w must have shape"),
+        ([x, w, wide], {"hidden_size": 2}, "r must have shape"),
+        ([x, w, r, floats(1, 3)], {}, rf"b must have shape \(1, {gates * 4}\)"),
+        ([x, w, r], {"direction": "bidirectional"}, "w must have shape"),
+        ([x, w, r], {"activations": ["Tanh"] * 7}, "activations must be"),
+        ([x[0], w, r], {}, "x must be an array with three axes"),
+    ):
+        with pytest.raises(ValueError, match=wrong):
+            compute(bg, name, inputs, **options)
+
+
 def test_old_forms_of_operators(bg: Any) -> None:
     x = floats(2, 3, 4)
     (found,) = compute(bg, "Slice", [x], opset=9, starts=[1], ends=[9], axes=[2])

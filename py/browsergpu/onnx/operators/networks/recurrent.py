@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from browsergpu.core.errors import InvalidArgument
 from browsergpu.onnx.namespace import bg
 from browsergpu.onnx.registry import operator
 
@@ -52,18 +53,23 @@ Step = Callable[[_Layer, Any, tuple[Any, ...], Any, Any, Any], tuple[Any, ...]]
 
 
 def _run(
-    inputs: tuple[Any, ...], states: list[Any], gates: int, usual: list[str], step: Step,
-    options: dict[str, Any], peepholes: Any = None,
+    op: str, inputs: tuple[Any, ...], states: list[Any], gates: int, usual: list[str], step: Step,
+    given: dict[str, Any], peepholes: Any = None,
 ) -> tuple[Any, ...]:  # fmt: skip
     """Run a layer in its directions. Returns Y and the final states."""
+    options = {**_ATTRIBUTES, **given}
     x, w, r, b, lengths = inputs
     direction = options["direction"]
     if direction not in ("forward", "reverse", "bidirectional"):
         raise ValueError(f"direction must be forward, reverse or bidirectional: {direction!r}")
     ways = 2 if direction == "bidirectional" else 1
-    hidden = r.shape[-1]
+    hidden = options["hidden_size"] or r.shape[-1]
+    _check_shapes(op, inputs, states, peepholes, (ways, gates, hidden), bool(options["layout"]))
     names = options["activations"] or usual * ways
     each = len(usual)
+    if len(names) != each * ways:
+        expected = f"{each * ways} names for direction {direction!r}"
+        raise InvalidArgument(op, "activations", names, expected)
     alphas = _numbers(options["activation_alpha"], names, _HAS_ALPHA)
     betas = _numbers(options["activation_beta"], names, _HAS_BETA)
     batch_first = bool(options["layout"])
@@ -100,6 +106,28 @@ def _run(
         y = bg.transpose(y, (2, 0, 1, 3))
         last = [bg.moveaxis(one, 0, 1) for one in last]
     return (y, *last)
+
+
+def _check_shapes(
+    op: str, inputs: tuple[Any, ...], states: list[Any], peepholes: Any,
+    sizes: tuple[int, int, int], batch_first: bool,
+) -> None:  # fmt: skip
+    """Raise InvalidArgument unless all inputs have the shapes of the layer's sizes."""
+    x, w, r, b, lengths = inputs
+    ways, gates, hidden = sizes
+    if x.ndim != 3:
+        raise InvalidArgument(op, "x", x, "an array with three axes")
+    batch = x.shape[0 if batch_first else 1]
+    state = (batch, ways, hidden) if batch_first else (ways, batch, hidden)
+    expected = [
+        ("w", w, (ways, gates * hidden, x.shape[2])), ("r", r, (ways, gates * hidden, hidden)),
+        ("b", b, (ways, 2 * gates * hidden)), ("sequence_lens", lengths, (batch,)),
+        *((f"initial_{name}", one, state) for name, one in zip("hc", states, strict=False)),
+        ("p", peepholes, (ways, 3 * hidden)),
+    ]  # fmt: skip
+    for name, one, shape in expected:
+        if one is not None and tuple(one.shape) != shape:
+            raise InvalidArgument(op, name, one, f"have shape {shape} for hidden_size {hidden}")
 
 
 def _over_time(
@@ -202,52 +230,40 @@ def _gru_step(linear_before_reset: bool) -> Step:
     return step
 
 
-@operator("RNN", since=7)
+#: The attributes that all three have, with their defaults.
+_ATTRIBUTES: dict[str, Any] = {
+    "activation_alpha": None, "activation_beta": None, "activations": None, "clip": None,
+    "direction": "forward", "hidden_size": 0, "layout": 0,
+}  # fmt: skip
+
+
+@operator("RNN", since=7, attributes=_ATTRIBUTES)
 def rnn(
-    x: Any, w: Any, r: Any, b: Any = None, sequence_lens: Any = None, initial_h: Any = None, *,
-    activation_alpha: list[float] | None = None, activation_beta: list[float] | None = None,
-    activations: list[str] | None = None, clip: float | None = None, direction: str = "forward",
-    hidden_size: int = 0, layout: int = 0,
+    x: Any, w: Any, r: Any, b: Any = None, sequence_lens: Any = None, initial_h: Any = None,
+    **options: Any,
 ) -> Any:  # fmt: skip
     """Run a simple recurrent layer."""
-    options = {
-        "activation_alpha": activation_alpha, "activation_beta": activation_beta,
-        "activations": activations, "clip": clip, "direction": direction, "layout": layout,
-    }  # fmt: skip
     given = x, w, r, b, sequence_lens
-    return _run(given, [initial_h], 1, ["Tanh"], _rnn_step, options)
+    return _run("RNN", given, [initial_h], 1, ["Tanh"], _rnn_step, options)
 
 
-@operator("GRU", since=7)
+@operator("GRU", since=7, attributes=_ATTRIBUTES)
 def gru(
     x: Any, w: Any, r: Any, b: Any = None, sequence_lens: Any = None, initial_h: Any = None, *,
-    activation_alpha: list[float] | None = None, activation_beta: list[float] | None = None,
-    activations: list[str] | None = None, clip: float | None = None, direction: str = "forward",
-    hidden_size: int = 0, layout: int = 0, linear_before_reset: int = 0,
+    linear_before_reset: int = 0, **options: Any,
 ) -> Any:  # fmt: skip
     """Run a layer of gated recurrent units."""
-    options = {
-        "activation_alpha": activation_alpha, "activation_beta": activation_beta,
-        "activations": activations, "clip": clip, "direction": direction, "layout": layout,
-    }  # fmt: skip
     given = x, w, r, b, sequence_lens
     step = _gru_step(bool(linear_before_reset))
-    return _run(given, [initial_h], 3, ["Sigmoid", "Tanh"], step, options)
+    return _run("GRU", given, [initial_h], 3, ["Sigmoid", "Tanh"], step, options)
 
 
-@operator("LSTM", since=7)
+@operator("LSTM", since=7, attributes=_ATTRIBUTES)
 def lstm(
     x: Any, w: Any, r: Any, b: Any = None, sequence_lens: Any = None, initial_h: Any = None,
-    initial_c: Any = None, p: Any = None, *, activation_alpha: list[float] | None = None,
-    activation_beta: list[float] | None = None, activations: list[str] | None = None,
-    clip: float | None = None, direction: str = "forward", hidden_size: int = 0,
-    input_forget: int = 0, layout: int = 0,
+    initial_c: Any = None, p: Any = None, *, input_forget: int = 0, **options: Any,
 ) -> Any:  # fmt: skip
     """Run a layer of long short-term memory."""
-    options = {
-        "activation_alpha": activation_alpha, "activation_beta": activation_beta,
-        "activations": activations, "clip": clip, "direction": direction, "layout": layout,
-    }  # fmt: skip
     given = x, w, r, b, sequence_lens
     step, names = _lstm_step(bool(input_forget)), ["Sigmoid", "Tanh", "Tanh"]
-    return _run(given, [initial_h, initial_c], 4, names, step, options, p)
+    return _run("LSTM", given, [initial_h, initial_c], 4, names, step, options, p)
