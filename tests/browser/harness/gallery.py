@@ -35,6 +35,7 @@ SMALL = {
     "swirl": "points, side = 2000, 64\nwidth, batch, steps, times = 48, 256, 150, 8",
     "membrane": "points, width, steps = 128, 16, 120\nside = 48",
     "retrained": "channels, epochs, rounds = 8, 3, 60",
+    "text": "photo = ''\naddress = '/text-models'",
 }
 
 _FLAT_PNG = 1500  # bytes; a canvas of a single colour has fewer

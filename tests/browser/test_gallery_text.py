@@ -1,0 +1,125 @@
+"""The gallery's notebook that reads text, also without its host after the first visit."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from harness.gallery import SMALL
+from harness.lab import Lab
+from harness.notebook import NotebookPage
+from harness.patience import PATIENCE_S
+from harness.static import static_host
+from playwright.sync_api import Page, expect
+
+from devsite.site import prepare
+from onnx_suite.packages import unpacked
+from publish.folder import publish
+
+pytestmark = pytest.mark.all
+
+ROOT = Path(__file__).resolve().parents[2]
+NAMES = ("PP-OCRv6_det_small.onnx", "PP-OCRv6_rec_small.onnx")
+RUN_MS = 600_000  # SwiftShader runs the networks
+
+DRAW = """
+import sys
+from PIL import Image, ImageDraw, ImageFont
+picture = Image.new("RGB", (320, 96), "white")
+pen = ImageDraw.Draw(picture)
+pen.text((24, 28), "dropped here", fill="black", font=ImageFont.load_default(32))
+picture.save(sys.argv[1])
+"""
+
+
+@pytest.fixture(scope="module")
+def packages() -> Path:
+    return unpacked(ROOT / ".cache" / "onnx")
+
+
+@pytest.fixture(scope="module")
+def host(packages: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A host's folder with the page at project/, and the two models."""
+    host = tmp_path_factory.mktemp("host")
+    publish(prepare().roots, host / "project")
+    (host / "text-models").mkdir()
+    for name in NAMES:
+        shutil.copy(packages / "rapidocr" / "models" / name, host / "text-models")
+    return host
+
+
+@pytest.fixture
+def page(lab: Lab) -> Iterator[Page]:
+    context = lab.new_context(viewport={"width": 1360, "height": 900})
+    yield context.new_page()
+    context.close()
+
+
+def picture(packages: Path, path: Path) -> bytes:
+    """A PNG with a line of text."""
+    environment = os.environ | {"PYTHONPATH": str(packages)}
+    subprocess.run([sys.executable, "-c", DRAW, str(path)], env=environment, check=True)
+    return path.read_bytes()
+
+
+def run_all(notebook: NotebookPage, settings: str) -> str:
+    """Run the notebook with other settings, and return its outputs."""
+    notebook.fill(1, settings)
+    notebook.press("Run all")
+    notebook.wait_finished(RUN_MS)
+    expect(notebook.page.locator(".output-traceback")).to_have_count(0)
+    return "\n".join(notebook.page.locator(".cell-outputs").all_inner_texts())
+
+
+def wait_for_files(page: Page, host: Path) -> None:
+    """Wait until the browser has all files of the published page."""
+    own = ("docs/", "service-worker.js", "published-files.js")
+    files = [path for path in (host / "project").rglob("*") if path.is_file()]
+    names = [path.relative_to(host / "project").as_posix() for path in files]
+    wanted = len([name for name in names if not name.startswith(own)])
+    deadline = time.monotonic() + PATIENCE_S
+    count = """async () => {
+      const [name] = (await caches.keys()).filter((one) => one.startsWith("browsergpu-published"));
+      return (await (await caches.open(name)).keys()).length;
+    }"""
+    while page.evaluate(count) < wanted:
+        assert time.monotonic() < deadline
+        page.wait_for_timeout(500)
+
+
+def test_text_is_read_offline_after_the_first_visit(
+    page: Page, host: Path, packages: Path, tmp_path: Path
+) -> None:
+    fetched: list[str] = []
+    page.on("request", lambda request: fetched.append(request.url.rsplit("/", 1)[-1]))
+    with static_host(host) as address:
+        notebook = NotebookPage(page, f"{address}/project")
+        notebook.open()
+        notebook.press("Gallery")
+        chosen = page.get_by_role("dialog").get_by_role("button", name="Text from a picture")
+        chosen.click()
+        expect(page.locator(".title-input")).to_have_value("text")
+        notebook.close_messages()
+        text = run_all(notebook, SMALL["text"])
+        assert "Hello, GPU 123" in text
+        assert "read in a browser" in text
+        assert "2 lines" in text
+        content = picture(packages, tmp_path / "sign.png")
+        notebook.drop([{"name": "sign.png", "type": "image/png", "bytes": list(content)}])
+        notebook.close_messages()
+        notebook.wait_kept()
+        wait_for_files(page, host)
+    fetched.clear()
+    page.reload()
+    notebook.wait_idle()
+    text = run_all(notebook, "photo = 'sign.png'\naddress = ''")
+    assert "dropped here" in text
+    assert "1 lines" in text
+    assert not set(NAMES) & set(fetched)
+    assert page.get_by_role("img", name="on gpu-canvas").count()
