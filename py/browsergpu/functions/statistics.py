@@ -62,7 +62,7 @@ def _prod_gradient(g: Array, x: Array, x_like: Like, axis: Any, keepdims: bool) 
     def before(of: Array) -> Array:
         factors = manipulation.concat([one, of[..., :-1]], axis=-1)
         if x.dtype.kind == "c":
-            return cumulative.products(factors)
+            return cumulative.scanned(factors, elementwise.multiply)
         return sorting.cumulative_prod(factors, axis=-1)
 
     behind = manipulation.flip(before(manipulation.flip(rows, axis=-1)), axis=-1)

@@ -43,7 +43,9 @@ from browsergpu.torch.tensors import (
 )
 from browsergpu.torch.tensors import in_place as _in_place  # noqa: F401
 from browsergpu.torch.tensors import printing as _printing  # noqa: F401
+from browsergpu.torch.tensors import scatter as _scatter  # noqa: F401
 from browsergpu.torch.tensors import shapes as _shapes  # noqa: F401
+from browsergpu.torch.tensors import strided as _strided  # noqa: F401
 from browsergpu.torch.tensors import windows as _windows  # noqa: F401
 from browsergpu.torch.tensors.devices import device
 from browsergpu.torch.tensors.devices import notice as _notice
@@ -73,6 +75,8 @@ for _name in ("softmax", "log_softmax", "dropout", "relu_", "embedding", "layer_
 for _name in ("softmax", "log_softmax"):
     _add_method(_name, getattr(_functional, _name))
 cholesky, qr, svd = linalg.cholesky, linalg.qr, linalg.svd
+matrix_exp = linalg.matrix_exp
+_add_method("matrix_exp", matrix_exp)
 
 
 def _legacy_class(kind: Any) -> Any:

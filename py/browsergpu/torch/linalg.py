@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from browsergpu import linalg as _own
-from browsergpu.core.errors import UnknownName
+from browsergpu.core.errors import InvalidArgument, InvalidType, UnknownName
 from browsergpu.functions import manipulation
-from browsergpu.functions.linalg import decompositions, linear, norms
+from browsergpu.functions.linalg import decompositions, linear, norms, triangular
+from browsergpu.functions.linalg.exponential import exponential
 from browsergpu.torch.tensors.products import matrix_power
 from browsergpu.torch.tensors.public import returning_tensors
 from browsergpu.torch.tensors.reductions import axes
@@ -29,6 +30,30 @@ def cross(input: Any, other: Any, *, dim: int = -1) -> Any:
 def cholesky(A: Any, *, upper: bool = False) -> Any:
     """Return the Cholesky factor."""
     return decompositions.cholesky(A, upper=upper)
+
+
+@returning_tensors
+def solve_triangular(
+    A: Any, B: Any, *, upper: bool, left: bool = True, unitriangular: bool = False
+) -> Any:
+    """Return the X of ``A @ X = B``, or of ``X @ A = B``, with a triangle of A."""
+    if B.ndim < 2:
+        raise InvalidArgument("solve_triangular", "B", B, "have at least 2 axes", "Use B[:, None].")
+    found = triangular.solve_triangular(
+        A, B if left else manipulation.matrix_transpose(B), upper=upper,
+        unit_diagonal=unitriangular, transpose="N" if left else "T",
+    )  # fmt: skip
+    return found if left else manipulation.matrix_transpose(found)
+
+
+@returning_tensors
+def matrix_exp(A: Any) -> Any:
+    """Return the exponential of matrices. Waits for the GPU."""
+    if A.ndim < 2 or A.shape[-1] != A.shape[-2]:
+        raise InvalidArgument("matrix_exp", "A", A, "square matrices")
+    if A.dtype.kind not in "fc":
+        raise InvalidType("matrix_exp", "A", A.dtype, "a float or complex dtype", "Use A.float().")
+    return exponential(A)
 
 
 @returning_tensors

@@ -45,11 +45,12 @@ def of_product(
     return manipulation.moveaxis(before * found, -1, at)
 
 
-def products(x: Array) -> Array:
-    """Return cumulative products along the last axis, in steps of 1, 2, 4 and so on. Any dtype."""
+def scanned(x: Array, combine: Callable[[Array, Array], Array]) -> Array:
+    """Return running combinations along the last axis, in steps of 1, 2, 4 and so on. Any dtype."""
     step = 1
     while step < x.shape[-1]:
-        x = manipulation.concat([x[..., :step], x[..., step:] * x[..., :-step]], axis=-1)
+        joined = combine(x[..., step:], x[..., :-step])
+        x = manipulation.concat([x[..., :step], joined], axis=-1)
         step *= 2
     return x
 

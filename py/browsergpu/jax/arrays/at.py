@@ -12,12 +12,10 @@ from browsergpu.core.checks import product
 from browsergpu.core.errors import InvalidType
 from browsergpu.core.showing import Shown
 from browsergpu.functions import creation, elementwise, manipulation, parts, statistics
-from browsergpu.functions.ordering import sorting
+from browsergpu.functions.ordering.combinations import Combine, combined
 from browsergpu.jax.arrays import keys
 from browsergpu.jax.arrays.array import JAX, as_jax, cast
 from browsergpu.jax.arrays.operands import array, operand
-
-_Combine = Callable[[Any, Any], Any]
 
 
 class At(Shown):
@@ -151,7 +149,7 @@ def _options(op: str, x: Any, key: Any, options: dict[str, Any]) -> tuple[Any, A
 
 
 def _changed(
-    op: str, x: Any, key: Any, values: Any, options: dict[str, Any], combine: _Combine | None
+    op: str, x: Any, key: Any, values: Any, options: dict[str, Any], combine: Combine | None
 ) -> Any:
     """Return a copy of an array with values assigned to a key, or combined with its elements."""
     safe, valid = _options(op, x, key, options)
@@ -196,7 +194,7 @@ def _spread_valid(key: Any, valid: Any, found: Any, x: Any) -> Any:
     return manipulation.reshape(valid, (*valid.shape, *(1,) * after))
 
 
-def _at_places(x: Any, key: Any, valid: Any, values: Any, combine: _Combine | None) -> Any:
+def _at_places(x: Any, key: Any, valid: Any, values: Any, combine: Combine | None) -> Any:
     """Change the elements at flat places. Dropped values go to an element after the last one."""
     size = product(x.shape)
     iota = manipulation.reshape(
@@ -211,25 +209,7 @@ def _at_places(x: Any, key: Any, valid: Any, values: Any, combine: _Combine | No
     spare = creation.zeros((1,), dtype=x.dtype, device=x.device)
     flat = manipulation.concat([manipulation.reshape(x, (size,)), as_jax(spare)])
     if combine is not None and count:
-        at, given = _combined(at, given, combine)
+        at, given = combined(at, given, combine)
         given = combine(manipulation.take(flat, at, axis=0), given)
     found = parts.assigned(flat, as_jax(at), cast(as_jax(given), x.dtype)) if count else flat
     return as_jax(manipulation.reshape(found[:size], x.shape))
-
-
-def _combined(places: Any, values: Any, combine: _Combine) -> tuple[Any, Any]:
-    """Return sorted places, and running combinations of the values of equal places.
-
-    The last value of each place is the combination of all of them.
-    """
-    order = sorting.argsort(places, axis=0)
-    own_places = manipulation.take(places, order, axis=0)
-    own = manipulation.take(values, order, axis=0)
-    step, count = 1, own_places.shape[0]
-    while step < count:
-        before = manipulation.concat([own[:step], own[:-step]])
-        place = manipulation.concat([own_places[:step] * 0 - 1, own_places[:-step]])
-        is_same = elementwise.equal(place, own_places)
-        own = elementwise.where(is_same, combine(before, own), own)
-        step *= 2
-    return own_places, own

@@ -6,7 +6,8 @@ from typing import Any
 
 from browsergpu.core.errors import InvalidArgument
 from browsergpu.functions import creation, elementwise, manipulation
-from browsergpu.functions.linalg import decompositions, equations, linear
+from browsergpu.functions.linalg import decompositions, equations, triangular
+from browsergpu.functions.linalg.exponential import exponential
 from browsergpu.jax.arrays.array import as_jax
 from browsergpu.jax.arrays.operands import array, arrays, inexact
 from browsergpu.jax.numpy import linalg as _numpys
@@ -37,8 +38,8 @@ def cho_solve(c_and_lower: Any, b: Any, overwrite_b: bool = False, check_finite:
     """Return the solution of equations with a factored matrix."""
     del overwrite_b, check_finite
     c, lower = c_and_lower
-    first = solve_triangular(c, b, trans=0 if lower else 2, lower=lower)
-    return solve_triangular(c, first, trans=2 if lower else 0, lower=lower)
+    factor, right = arrays("cho_solve", c, b, floats=True)
+    return as_jax(triangular.solve_factored(factor, right, upper=not lower))
 
 
 def det(a: Any, overwrite_a: bool = False, check_finite: bool = True) -> Any:
@@ -80,18 +81,13 @@ def solve_triangular(
     """
     del overwrite_b, debug, check_finite
     matrix, right = arrays("solve_triangular", a, b, floats=True)
-    way = {"N": 0, "T": 1, "C": 2}.get(trans, trans)
-    if way not in (0, 1, 2):
+    way = {0: "N", 1: "T", 2: "C"}.get(trans, trans)
+    if way not in ("N", "T", "C"):
         raise InvalidArgument("solve_triangular", "trans", trans, "0, 1, 2, 'N', 'T' or 'C'")
-    own = as_jax(creation.tril(matrix) if lower else creation.triu(matrix))
-    if unit_diagonal:
-        eye = as_jax(creation.eye(own.shape[-1], dtype=own.dtype, device=own.device))
-        own = as_jax(elementwise.where(eye.astype(bool), eye, own))
-    if way:
-        own = own.mT
-    if way == 2:
-        own = as_jax(elementwise.conj(own))
-    return as_jax(equations.solve(own, right))
+    found = triangular.solve_triangular(
+        matrix, right, upper=not lower, unit_diagonal=unit_diagonal, transpose=way
+    )
+    return as_jax(found)
 
 
 def eigh(
@@ -155,33 +151,12 @@ def toeplitz(c: Any, r: Any = None) -> Any:
     return both[places + (row.shape[0] - 1)]
 
 
-#: Coefficients of the [7/7] Padé approximant of the exponential function.
-#: Source: Higham, "The scaling and squaring method for the matrix exponential revisited", 2005.
-_PADE = (17297280.0, 8648640.0, 1995840.0, 277200.0, 25200.0, 1512.0, 56.0, 1.0)
-#: The norm up to which the approximant is exact to float32's rounding.
-_NORM = 3.925724783138660
-
-
 def expm(A: Any, *, upper_triangular: bool = False, max_squarings: int = 16) -> Any:
     """Return the exponential of a matrix. Waits for the GPU, to choose the number of squarings."""
     x = inexact("expm", A)
     if x.ndim != 2 or x.shape[0] != x.shape[1]:
         raise InvalidArgument("expm", "A", x, "a square matrix")
-    norm = float(NUMPY["max"](NUMPY["sum"](abs(x), 0)).detach())
-    squarings = 0
-    while norm / 2**squarings > _NORM and squarings < max_squarings:
-        squarings += 1
-    own = x / 2.0**squarings
-    eye = as_jax(creation.eye(x.shape[0], dtype=x.dtype, device=x.device))
-    two = as_jax(linear.matmul(own, own))
-    four = as_jax(linear.matmul(two, two))
-    six = as_jax(linear.matmul(four, two))
-    odd = as_jax(linear.matmul(own, six * _PADE[7] + four * _PADE[5] + two * _PADE[3]
-                               + eye * _PADE[1]))  # fmt: skip
-    even = six * _PADE[6] + four * _PADE[4] + two * _PADE[2] + eye * _PADE[0]
-    found = as_jax(equations.solve(even - odd, even + odd))
-    for _ in range(squarings):
-        found = as_jax(linear.matmul(found, found))
+    found = as_jax(exponential(x, max_squarings))
     return as_jax(creation.triu(found)) if upper_triangular else found
 
 

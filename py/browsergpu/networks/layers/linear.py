@@ -53,6 +53,49 @@ class Linear(Module):
         )
 
 
+def bilinear(input1: Array, input2: Array, weight: Array, bias: Array | None = None) -> Array:
+    """Return Σ input1[i] weight[o, i, j] input2[j] + bias[o].
+
+    Parameters
+    ----------
+    input1, input2 : Array
+        Shapes [..., in1_features] and [..., in2_features], with equal other axes.
+    weight : Array
+        Shape [out_features, in1_features, in2_features].
+    bias : Array, optional
+        Shape [out_features].
+
+    Returns
+    -------
+    Array
+        Shape [..., out_features].
+    """
+    if weight.ndim != 3:
+        raise InvalidArgument("bilinear", "weight", weight, "have 3 axes")
+    width, *wanted = weight.shape
+    if (
+        not input1.ndim
+        or input1.shape[:-1] != input2.shape[:-1]
+        or [input1.shape[-1], input2.shape[-1]] != wanted
+    ):
+        shown = f"arrays of shapes {tuple(input1.shape)} and {tuple(input2.shape)}"
+        expected = (
+            f"have {wanted[0]} and {wanted[1]} elements on the last axes, and equal other axes"
+        )
+        raise InvalidArgument("bilinear", "inputs", Description(shown), expected)
+    rows = input1.reshape((-1, wanted[0]))
+    flat = manipulation.reshape(manipulation.permute_dims(weight, (1, 0, 2)), (wanted[0], -1))
+    part = products.matmul(rows, flat).reshape((-1, width, wanted[1]))
+    other = input2.reshape((-1, 1, wanted[1]))
+    found = statistics.sum(elementwise.multiply(part, other), axis=-1)
+    found = found.reshape((*input1.shape[:-1], width))
+    if bias is None:
+        return found
+    if tuple(bias.shape) != (width,):
+        raise InvalidArgument("bilinear", "bias", bias, f"have shape ({width},)")
+    return elementwise.add(found, bias)
+
+
 class Bilinear(Module):
     """Compute Σ x1[i] weight[o, i, j] x2[j] + bias[o].
 
@@ -83,27 +126,7 @@ class Bilinear(Module):
 
     def forward(self, input1: Array, input2: Array) -> Array:
         """Return an array of shape [..., out_features]."""
-        shown = f"arrays of shapes {input1.shape} and {input2.shape}"
-        wanted = self.in1_features, self.in2_features
-        if (
-            not input1.ndim
-            or input1.shape[:-1] != input2.shape[:-1]
-            or (input1.shape[-1], input2.shape[-1]) != wanted
-        ):
-            expected = (
-                f"have {wanted[0]} and {wanted[1]} elements on the last axes, and equal other axes"
-            )
-            raise InvalidArgument("Bilinear", "inputs", Description(shown), expected)
-        lead = input1.shape[:-1]
-        rows = input1.reshape((-1, self.in1_features))
-        flat = manipulation.reshape(
-            manipulation.permute_dims(self.weight, (1, 0, 2)), (self.in1_features, -1)
-        )
-        part = products.matmul(rows, flat).reshape((-1, self.out_features, self.in2_features))
-        other = input2.reshape((-1, 1, self.in2_features))
-        found = statistics.sum(elementwise.multiply(part, other), axis=-1)
-        found = found.reshape((*lead, self.out_features))
-        return found if self.bias is None else elementwise.add(found, self.bias)
+        return bilinear(input1, input2, self.weight, self.bias)
 
     def extra_repr(self) -> str:
         """Return the arguments for the repr."""

@@ -10,6 +10,7 @@ from browsergpu import nn
 from browsergpu.core.errors import InvalidArgument, UnknownName
 from browsergpu.functions import creation, data_types, elementwise, manipulation
 from browsergpu.functions.linalg.linear import matmul
+from browsergpu.networks.layers.linear import bilinear as _bilinear
 from browsergpu.networks.seeding import drawer
 from browsergpu.torch.tensors.devices import notice
 from browsergpu.torch.tensors.dtypes import INT64
@@ -62,6 +63,7 @@ for _name in dir(own):
     if _name in own.__all__ and _name[0].islower() and _name not in ("init", "utils"):
         _function = _placed(_name) if _name in _IN_PLACE else getattr(own, _name)
         globals()[_name] = returning_tensors(_function)
+bilinear = returning_tensors(_bilinear)
 for _name in ("sigmoid", "tanh", "logsigmoid"):
     globals().setdefault(_name, FUNCTIONS.get(_name))
 

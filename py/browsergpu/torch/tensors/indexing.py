@@ -1,4 +1,4 @@
-"""Indexing, gathering and scattering."""
+"""Indexing and gathering."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from browsergpu.arrays.autograd.variable import Variable
 from browsergpu.arrays.in_place import become
 from browsergpu.arrays.value import NODE
 from browsergpu.autograd.operators import rebind
-from browsergpu.core.above import ABOVE
 from browsergpu.core.element_types import is_same_kind
 from browsergpu.core.errors import InvalidArgument, InvalidType
 from browsergpu.functions import data_types, elementwise, manipulation, parts
@@ -140,53 +139,13 @@ def masked_scatter(input: Any, mask: Any, source: Any) -> Any:
     return elementwise.where(mask, manipulation.take(source.reshape(-1), place.clip(0)), input)
 
 
-def _grid(index: Any, dim: int) -> tuple[Any, ...]:
-    """Return a key for ``x[i, index, k]``, for all i and k."""
-    rank = len(index.shape)
-    key = []
-    for n in range(rank):
-        if n == dim % rank:
-            key.append(index)
-        else:
-            shape = [1] * rank
-            shape[n] = index.shape[n]
-            steps = ABOVE.namespace.arange(index.shape[n], device=index.device)
-            key.append(manipulation.reshape(steps, shape))
-    return tuple(manipulation.broadcast_arrays(*key)) if rank else (index,)
-
-
-def _source(input: Any, index: Any, src: Any) -> Any:
-    if isinstance(src, Array):
-        own = src[tuple([slice(0, one) for one in index.shape])]
-        return data_types.astype(own, input.dtype, copy=False)
-    return ABOVE.namespace.full(tuple(index.shape), src, dtype=input.dtype, device=input.device)
-
-
-def _added(input: Any, key: Any, value: Any) -> Any:
+def added(input: Any, key: Any, value: Any) -> Any:
+    """Return a copy with values added at a key, also repeatedly."""
     if input.dtype.kind == "b":
         raise InvalidType("scatter_add", "input", input.dtype, "a number dtype")
     if input.dtype.kind in "iu":
         value = data_types.astype(value, input.dtype, copy=False)
     return additions.added_at(input, key, value)
-
-
-@public(out=False)
-def scatter(
-    input: Any, dim: int, index: Any, src: Any = None, *, value: Any = None, reduce: Any = None
-) -> Any:
-    """Return a copy with elements at indices along an axis replaced, or added to."""
-    src = value if src is None else src
-    if reduce not in (None, "add"):
-        raise InvalidArgument("scatter", "reduce", reduce, "None or 'add'")
-    given = _source(input, index, src)
-    key = _grid(index, dim)
-    return _added(input, key, given) if reduce else parts.assigned(input, key, given)
-
-
-@public(out=False)
-def scatter_add(input: Any, dim: int, index: Any, src: Any) -> Any:
-    """Return a copy with values added at indices along an axis."""
-    return _added(input, _grid(index, dim), _source(input, index, src))
 
 
 def _along(dim: int, index: Any) -> tuple[Any, ...]:
@@ -203,7 +162,7 @@ def _moved(f: Any, input: Any, dim: int, index: Any, source: Any) -> Any:
 @public(out=False)
 def index_add(input: Any, dim: int, index: Any, source: Any, *, alpha: Any = 1) -> Any:
     """Return a copy with parts added at indices of an axis."""
-    return _moved(_added, input, dim, index, source if alpha == 1 else source * alpha)
+    return _moved(added, input, dim, index, source if alpha == 1 else source * alpha)
 
 
 @public(out=False)
@@ -223,7 +182,7 @@ def index_put(input: Any, indices: Any, values: Any, accumulate: bool = False) -
     """Return a copy with values at indices, or added there."""
     key = tuple(indices)
     if accumulate:
-        return _added(input, key, manipulation.broadcast_to(values, input[key].shape))
+        return added(input, key, manipulation.broadcast_to(values, input[key].shape))
     return parts.assigned(input, key, values)
 
 
@@ -258,6 +217,6 @@ def in_place(name: str, f: Any) -> None:
 
 
 for _f in (
-    scatter, scatter_add, index_add, index_copy, index_fill, index_put, masked_fill, masked_scatter
+    index_add, index_copy, index_fill, index_put, masked_fill, masked_scatter
 ):  # fmt: skip
     in_place(f"{_f.__name__}_", _f)

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections import namedtuple
 from typing import Any
 
 from browsergpu.arrays.array import Array
 from browsergpu.core.above import ABOVE
 from browsergpu.core.errors import InvalidArgument
 from browsergpu.functions import creation, elementwise, manipulation
-from browsergpu.functions.linalg import contraction, equations, linear, norms
+from browsergpu.functions.linalg import contraction, equations, linear, norms, triangular
 from browsergpu.torch.tensors.dtypes import operands
 from browsergpu.torch.tensors.indexing import in_place
 from browsergpu.torch.tensors.public import add_method, public
+
+_named: Any = namedtuple
+_Triangular: Any = _named("triangular_solve", ("solution", "cloned_coefficient"))
 
 
 def _product(name: str, rank: int) -> None:
@@ -162,6 +166,27 @@ def cdist(x1: Any, x2: Any, p: float = 2.0, compute_mode: Any = None) -> Any:
 def inverse(input: Any) -> Any:
     """Return the inverse of a matrix."""
     return equations.inv(input)
+
+
+@public()
+def cholesky_solve(input: Any, L: Any, upper: bool = False) -> Any:
+    """Return the X of ``A @ X = input`` for the Cholesky factor of A."""
+    if input.ndim < 2:
+        raise InvalidArgument("cholesky_solve", "input", input, "have at least 2 axes")
+    return triangular.solve_factored(L, input, upper=upper)
+
+
+@public(out=False)
+def triangular_solve(
+    input: Any, A: Any, upper: bool = True, transpose: bool = False, unitriangular: bool = False
+) -> Any:
+    """Return the X of ``A @ X = input`` with a triangle of A, and a copy of A."""
+    if input.ndim < 2:
+        raise InvalidArgument("triangular_solve", "input", input, "have at least 2 axes")
+    found = triangular.solve_triangular(
+        A, input, upper=upper, unit_diagonal=unitriangular, transpose="T" if transpose else "N"
+    )
+    return _Triangular(found, A.__copy__())
 
 
 @public("det")

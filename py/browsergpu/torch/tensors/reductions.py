@@ -10,7 +10,7 @@ from browsergpu.core.above import ABOVE
 from browsergpu.core.errors import InvalidArgument, InvalidType
 from browsergpu.functions import data_types, elementwise, manipulation, special, statistics
 from browsergpu.functions.linalg import norms
-from browsergpu.functions.ordering import sorting
+from browsergpu.functions.ordering import cumulative, sorting
 from browsergpu.torch.tensors.dtypes import INT64, dtype_of, operands
 from browsergpu.torch.tensors.pointwise import floats
 from browsergpu.torch.tensors.public import public
@@ -24,6 +24,7 @@ def pair(name: str) -> Any:
 _Max, _Min, _Median, _Mode = pair("max"), pair("min"), pair("median"), pair("mode")
 _named: Any = namedtuple
 _AMinMax: Any = _named("aminmax", ("min", "max"))
+_Nanmedian = pair("nanmedian")
 _Kth, _Cummax, _Cummin = pair("kthvalue"), pair("cummax"), pair("cummin")
 
 
@@ -254,6 +255,21 @@ def median(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
 
 
 @public()
+def nanmedian(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
+    """Return the lower median of elements that are not NaN, and along an axis the indices too."""
+    if dim is None:
+        return nanmedian(manipulation.reshape(input, (-1,)), 0)[0]
+    if input.dtype.kind != "f":
+        return median(input, dim, keepdim)
+    # NaN sorts last
+    is_number = data_types.astype(elementwise.equal(input, input), "int64")
+    count = statistics.sum(is_number, axis=dim, keepdims=True)
+    place = elementwise.maximum(count - 1, 0) // 2
+    where = sorting.take_along_axis(sorting.argsort(input, axis=dim), place, axis=dim)
+    return at(input, where, dim, keepdim, _Nanmedian)
+
+
+@public()
 def mode(input: Any, dim: int = -1, keepdim: bool = False) -> Any:
     """Return the most frequent elements along an axis, and an index of each."""
     x = input
@@ -288,6 +304,18 @@ def cumsum(input: Any, dim: int, *, dtype: Any = None) -> Any:
 def cumprod(input: Any, dim: int, *, dtype: Any = None) -> Any:
     """Return running products along an axis."""
     return _cumulative(input, dim, _added_kind("cumprod", input, dtype), "cumulative_prod")
+
+
+@public()
+def logcumsumexp(input: Any, dim: int) -> Any:
+    """Return the logarithms of running sums of exponentials along an axis."""
+    if input.dtype.kind != "f":
+        advice = "Call x.float() first."
+        raise InvalidType("logcumsumexp", "input", input.dtype, "a float dtype", advice)
+    if not input.shape:
+        return input.__copy__()
+    own = cumulative.scanned(manipulation.moveaxis(input, dim, -1), elementwise.logaddexp)
+    return manipulation.moveaxis(own, -1, dim)
 
 
 def _cumulative(x: Any, dim: int, kind: Any, name: str) -> Any:

@@ -19,7 +19,8 @@ from browsergpu.torch.tensors.public import public
 from browsergpu.torch.tensors.tensor import BatchedTensor, Size
 
 
-def _axis(op: str, dim: Any, rank: int) -> int:
+def axis_of(op: str, dim: Any, rank: int) -> int:
+    """Return an axis that PyTorch's dim names, from 0."""
     if not isinstance(dim, int | np.integer) or not -max(rank, 1) <= dim < max(rank, 1):
         limits = f"from {-max(rank, 1)} to {max(rank, 1) - 1}"
         raise InvalidIndex(op, "dim", dim, limits)
@@ -83,7 +84,7 @@ def transpose(input: Any, dim0: int, dim1: int) -> Any:
     rank = len(input.shape)
     order = list(range(rank))
     if rank:
-        a, b = _axis("transpose", dim0, rank), _axis("transpose", dim1, rank)
+        a, b = axis_of("transpose", dim0, rank), axis_of("transpose", dim1, rank)
         order[a], order[b] = order[b], order[a]
     return manipulation.permute_dims(input, order)
 
@@ -116,7 +117,7 @@ def squeeze(input: Any, dim: Any = None) -> Any:
         dims = range(len(shape))
     else:
         given = dim if isinstance(dim, list | tuple) else (dim,)
-        dims = [_axis("squeeze", one, len(shape)) for one in given]  # type: ignore[assignment]
+        dims = [axis_of("squeeze", one, len(shape)) for one in given]  # type: ignore[assignment]
     chosen = tuple([one for one in dims if one < len(shape) and shape[one] == 1])
     return manipulation.squeeze(input, chosen)
 
@@ -133,7 +134,7 @@ def flatten(input: Any, start_dim: int = 0, end_dim: int = -1) -> Any:
     shape = tuple(input.shape)
     if not shape:
         return manipulation.reshape(input, (1,))
-    first, last = _axis("flatten", start_dim, len(shape)), _axis("flatten", end_dim, len(shape))
+    first, last = axis_of("flatten", start_dim, len(shape)), axis_of("flatten", end_dim, len(shape))
     if first > last:
         raise InvalidArgument("flatten", "start_dim", start_dim, "at most end_dim")
     joined = product(shape[first : last + 1])
@@ -144,7 +145,7 @@ def flatten(input: Any, start_dim: int = 0, end_dim: int = -1) -> Any:
 def unflatten(input: Any, dim: int, sizes: Sequence[int]) -> Any:
     """Split an axis into several."""
     shape = tuple(input.shape)
-    at = _axis("unflatten", dim, len(shape))
+    at = axis_of("unflatten", dim, len(shape))
     parts = list(sizes)
     if -1 in parts:
         parts[parts.index(-1)] = shape[at] // -product(parts)
@@ -226,7 +227,7 @@ def split(tensor: Any, split_size_or_sections: Any = None, dim: int = 0, **also:
     size = also.pop("split_size", split_size_or_sections)
     if also or size is None:
         raise InvalidArgument("split", "arguments", also, "split_size_or_sections and dim")
-    at = _axis("split", dim, len(tensor.shape))
+    at = axis_of("split", dim, len(tensor.shape))
     extent = tensor.shape[at]
     if isinstance(size, int):
         if size < 1:
@@ -259,7 +260,7 @@ def chunk(input: Any, chunks: int, dim: int = 0) -> Any:
 @public(out=False)
 def narrow(input: Any, dim: int, start: Any, length: int) -> Any:
     """Return a view of a range of an axis."""
-    at = _axis("narrow", dim, len(input.shape))
+    at = axis_of("narrow", dim, len(input.shape))
     begin = int(start)
     begin = begin + input.shape[at] if begin < 0 else begin
     if length < 0 or begin + length > input.shape[at]:
@@ -271,14 +272,14 @@ def narrow(input: Any, dim: int, start: Any, length: int) -> Any:
 @public(out=False)
 def select(input: Any, dim: int, index: int) -> Any:
     """Return a view at an index of an axis."""
-    at = _axis("select", dim, len(input.shape))
+    at = axis_of("select", dim, len(input.shape))
     return input[(slice(None),) * at + (index,)]
 
 
 @public(out=False)
 def unbind(input: Any, dim: int = 0) -> Any:
     """Return the views along an axis."""
-    at = _axis("unbind", dim, len(input.shape))
+    at = axis_of("unbind", dim, len(input.shape))
     return tuple([select(input, at, n) for n in range(input.shape[at])])
 
 
@@ -359,22 +360,6 @@ def roll(input: Any, shifts: Any, dims: Any = None) -> Any:
 def rot90(input: Any, k: int = 1, dims: Any = (0, 1)) -> Any:
     """Rotate by 90 degrees."""
     return ABOVE.namespace.rot90(input, k, tuple(dims))
-
-
-@public("unfold", function=False, out=False)
-def unfold(self: Any, dimension: int, size: int, step: int) -> Any:
-    """Return windows of an axis along a new last axis: a read-only view, or a tracked copy."""
-    at = _axis("unfold", dimension, len(self.shape))
-    if not (0 < size <= self.shape[at] and step > 0):
-        expected = f"from 1 to the {self.shape[at]} elements of the axis, with a step of at least 1"
-        raise InvalidArgument("unfold", "size", (size, step), expected)
-    if not self.is_tracked:
-        windows = ABOVE.namespace.lib.stride_tricks.sliding_window_view(self, size, at)
-        return windows[(slice(None),) * at + (slice(None, None, step),)]
-    n = (self.shape[at] - size) // step + 1
-    places = np.arange(n)[:, None] * step + np.arange(size)
-    key = (slice(None),) * at + (places,)
-    return manipulation.moveaxis(self[key], at + 1, -1)
 
 
 @public(out=False)
@@ -458,13 +443,6 @@ def is_contiguous(self: Any, memory_format: Any = None) -> bool:
     if memory_format not in (None, "contiguous_format"):
         raise InvalidArgument("is_contiguous", "memory_format", memory_format, expected)
     return bool(self.flags.c_contiguous)
-
-
-@public("stride", function=False, out=False)
-def stride(self: Any, dim: Any = None) -> Any:
-    """Return the elements to step along each axis."""
-    steps = tuple([one // self.itemsize for one in self.strides])
-    return steps if dim is None else steps[dim]
 
 
 @public("cartesian_prod", method=False)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from browsergpu.functions.ordering.combinations import combined_at
 from browsergpu.onnx.graph.narrow import Narrow
 from browsergpu.onnx.graph.node import Node
 from browsergpu.onnx.graph.values import axis_of, integers, on_host, to_gpu
@@ -126,33 +127,13 @@ def _combined(target: Any, index: Any, updates: Any, reduction: str) -> Any:
     elif reduction == "add":
         bg.add.at(x, index, updates)
     elif reduction in _COMBINATIONS:
-        return _reduced(x, index, updates, getattr(bg, _COMBINATIONS[reduction]))
+        return combined_at(x, index, updates, getattr(bg, _COMBINATIONS[reduction]))
     else:
         raise ValueError(f"reduction must be none, add, mul, max or min, got {reduction!r}")
     return x
 
 
 _COMBINATIONS = {"mul": "multiply", "max": "maximum", "min": "minimum"}
-
-
-def _reduced(x: Any, index: Any, updates: Any, combine: Any) -> Any:
-    """Combine updates of equal indices by a scan over the sorted indices, then with the rows."""
-    order = bg.argsort(index, stable=True)
-    own, values = bg.take(index, order), bg.take(updates, order, axis=0)
-    count = own.shape[0]
-    rest = (1,) * (values.ndim - 1)
-    step = 1
-    while step < count:
-        same = (own[step:] == own[:-step]).reshape((-1, *rest))
-        joined = bg.where(same, combine(values[step:], values[:-step]), values[step:])
-        values = bg.concatenate([values[:step], joined], 0)
-        step *= 2
-    # The last of equal indices has the total. The others go to a row that is dropped.
-    last = bg.concatenate([own[1:] != own[:-1], bg.ones(1, dtype="bool")])
-    place = bg.where(last, own, x.shape[0])
-    longer = bg.concatenate([x, x[:1]], 0)
-    longer[place] = combine(bg.take(x, own, axis=0), values)
-    return longer[: x.shape[0]]
 
 
 @operator("ScatterElements", since=11)
