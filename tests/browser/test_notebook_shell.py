@@ -12,6 +12,53 @@ import pytest
 from harness.notebook import NotebookPage
 from playwright.sync_api import Locator, Route, expect
 
+# On a software GPU the computation lasts tens of milliseconds, and recording it microseconds.
+CHAIN = """
+import re, time
+import browsergpu as bg
+a = bg.ones((256, 256))
+def chain():
+    x = a
+    for _ in range(20):
+        x = bg.sin(x) + 1
+    return x
+y = chain(); bg.eval(y); float(y[0, 0])
+def seconds_of(call):
+    start = time.perf_counter()
+    call()
+    return time.perf_counter() - start
+real = seconds_of(lambda: float(chain()[0, 0]))
+recorded = min(seconds_of(chain) for _ in range(5))
+real > 20 * recorded
+"""
+
+TIMED = {
+    "%timeit -o -q -n 2 -r 2 chain()": "_.best",
+    "%timeit -o -q -n 2 -r 2 y = chain()": "_.best",
+    "%%timeit -o -q -n 2 -r 2 b = bg.zeros((256, 256))\nb[:] = chain()": "_.best",
+    "%%capture told\n%time y = chain()": "seconds(told.stdout)",
+    "%%capture told\n%time chain()": "seconds(told.stdout)",
+    "%%capture told\n%time await later()": "seconds(told.stdout)",
+}
+
+SECONDS = """
+def seconds(text):
+    number, unit = re.search(r"Wall time: ([\\d.]+) (\\S+)", text).groups()
+    return float(number) * {"s": 1, "ms": 1e-3, "µs": 1e-6, "us": 1e-6, "ns": 1e-9}[unit]
+async def later():
+    return chain()
+"""
+
+
+def test_timed_code_includes_the_computation_of_arrays(notebook: NotebookPage) -> None:
+    assert notebook.run(CHAIN).inner_text() == "True"
+    notebook.run(SECONDS)
+    for code, measured in TIMED.items():
+        notebook.run(code)
+        # A busy machine changes the real time, but recording alone takes a small part of it.
+        told = notebook.run(f"{measured} > 20 * recorded, {measured}, recorded")
+        assert "(True" in told.inner_text(), code
+
 
 def test_results_are_kept_as_in_jupyter(notebook: NotebookPage) -> None:
     first = notebook.run("6 * 7")

@@ -7,8 +7,8 @@ import { openKept } from "./kept.js";
 const FOLDER = "/opt/notebook";
 const NAMES = [
   "__init__", "bytecode", "without_terminal", "channel", "outputs", "tracebacks", "waiting",
-  "asking", "packages", "display", "processes", "installing", "timing", "shell", "completion",
-  "documentation", "analysis", "outline", "graphics_memory", "variables", "runner",
+  "asking", "packages", "display", "processes", "installing", "gpu_work", "timing", "shell",
+  "completion", "documentation", "analysis", "outline", "graphics_memory", "variables", "runner",
   "widget", "number_widgets", "range_widgets", "text_widgets", "choice_widgets", "button_widgets",
   "box_widgets", "widget_links", "interact",
   "../ipywidgets", // the name under which notebooks import it

@@ -13,7 +13,8 @@ Modules, each importing only those above it:
     display           IPython's displays and results, sent to the page
     processes         errors of `!command`, since a browser starts no programs
     installing        %pip, by micropip
-    timing            %time and %%time of code that awaits
+    gpu_work          recorded arrays, unfinished dispatches, waits for the GPU
+    timing            %time and %timeit that wait for arrays, %%time of code that awaits, %%gpu
     shell             IPython's shell: magics, `Out`, `?`, top-level await
     completion        names, attributes, keys, modules and magics for the editor
     documentation     signatures and docstrings for the editor

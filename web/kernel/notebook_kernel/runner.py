@@ -149,9 +149,9 @@ class Runner:
 
     def gpu_unfinished(self) -> int:
         """Submit recorded work and return the number of unfinished dispatches."""
-        from . import graphics_memory
+        from . import gpu_work
 
-        return graphics_memory.unfinished()
+        return gpu_work.unfinished()
 
 
 def _in_event_loop(frame: types.FrameType | None) -> bool:

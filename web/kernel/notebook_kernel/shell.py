@@ -157,6 +157,7 @@ def make_shell(module: Any) -> Shell:
     warnings.filterwarnings("ignore", message="tqdm:disabling monitor support")
     shell.set_hook("show_in_pager", page.as_hook(page.display_page), 99)
     shell.input_transformers_cleanup.extend([installing.transform, timing.transform])
+    timing.install(shell)
     for name in SCRIPTS:
         shell.register_magic_function(processes.refuse_script, "cell", name)
     return shell
