@@ -1,6 +1,6 @@
 /** Assembles the notebook page: kernel, cells, files, status, keys. */
 import { acceptDrops, KernelFiles } from "./notebook/files.js";
-import { showGpuMemory, watchLoss } from "./kernel/gpu-panel.js";
+import { showGpuMemory } from "./kernel/gpu-panel.js";
 import { showVariables } from "./kernel/variables.js";
 import { showOutline } from "./notebook/outline.js";
 import { sideTabs } from "./notebook/side-tabs.js";
@@ -55,6 +55,10 @@ export function openNotebookPage(app) {
     },
     memory: found.memory,
     gpu: found.gpu,
+    loss: {
+      box: found["gpu-lost"], button: found["gpu-lost-restart"],
+      restart: () => restart(),
+    },
   });
   const notebook = new Notebook({
     root: found.cells, kernel, complete: completionSource(kernel),
@@ -161,9 +165,6 @@ export function openNotebookPage(app) {
   });
 
   fillPanels(kernel, notebook, found);
-  watchLoss(kernel, () => showMessage("The GPU was lost, with all arrays on it.", {
-    kind: "error", action: { label: "Restart the kernel", run: restart },
-  }));
   reactToKernel(kernel, page.querySelector('[data-action="interrupt"]'), restart);
   void documents.restore().then(() => shelf.tidy()).catch(() => {});
   kernel.start();

@@ -31,12 +31,3 @@ export function showGpuMemory(kernel, { chart, text }) {
     text.textContent = "No array is on the GPU yet.";
   });
 }
-
-/** Call `tell` once for each loss of the GPU. */
-export function watchLoss(kernel, tell) {
-  let wasLost = false;
-  kernel.addEventListener("memory", ({ detail: { lost } }) => {
-    if (lost && !wasLost) tell();
-    wasLost = lost;
-  });
-}

@@ -61,9 +61,23 @@ function showGpu(kernel, light) {
   });
 }
 
+/** Say that the GPU was lost, with a button that restarts the kernel, until another one starts. */
+function showLoss(kernel, { box, button, restart }) {
+  const show = (isLost) => {
+    box.textContent = isLost ? "The GPU was lost, with all arrays on it." : "";
+    button.hidden = !isLost;
+  };
+  kernel.addEventListener("memory", ({ detail: { lost } }) => show(lost > 0));
+  kernel.addEventListener("state", ({ detail: { state } }) => {
+    if (state === "loading") show(false);
+  });
+  button.addEventListener("click", restart);
+}
+
 /** Update the status bar from `kernel`. */
-export function showStatus(kernel, { kernelBox, adapter, memory, gpu }) {
+export function showStatus(kernel, { kernelBox, adapter, memory, gpu, loss }) {
   showGpu(kernel, gpu);
+  showLoss(kernel, loss);
   showKernelState(kernel, kernelBox);
   kernel.addEventListener("ready", ({ detail }) => showAdapter(detail, adapter));
   kernel.addEventListener("state", ({ detail: { state } }) => {

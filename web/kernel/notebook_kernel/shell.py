@@ -20,6 +20,7 @@ from traitlets.config import Config
 from . import display, installing, processes, timing, tracebacks
 
 FOLDER = "/tmp/ipython"
+FORMATTERS = "IPython.core.formatters"
 SCRIPTS = ("bash", "sh", "script", "perl", "ruby", "pypy", "python2", "python3", "system", "sx")
 
 
@@ -55,10 +56,13 @@ class Shell(InteractiveShell):
     # The latest code as written, and as Python reads it.
     _source: str | None = None
     _code = ""
+    # The first error while the run displayed a value.
+    _display_error: BaseException | None = None
 
     async def run(self, name: str, code: str) -> ExecutionResult:
         """Run `code`, named `name` in tracebacks. "Cell 3" has the number 3 in `Out`."""
         self.compile.name = name
+        self._display_error = None
         cell = re.fullmatch(r"Cell (\d+)", name)
         self.in_cell = cell is not None
         if cell:
@@ -93,6 +97,8 @@ class Shell(InteractiveShell):
         """Trigger the events after a run, upon which Matplotlib shows its figures."""
         self.events.trigger("post_execute")
         self.events.trigger("post_run_cell", result)
+        if result.success:
+            result.error_in_exec = self._display_error
 
     def hushed(self, hook: DisplayHook) -> bool:
         """Whether a semicolon ends the running code."""
@@ -108,8 +114,14 @@ class Shell(InteractiveShell):
         exception_only: bool = False,
         running_compiled_code: bool = False,
     ) -> None:
-        """Show an error that does not end the run, such as in a script of %run."""
-        _, error, _ = self._get_exc_info(exc_tuple)
+        """Show an error that does not end the run, such as in a script of %run.
+
+        An error while a value is displayed fails the run once its code has ended.
+        """
+        _, error, frames = self._get_exc_info(exc_tuple)
+        if frames is not None and frames.tb_frame.f_globals.get("__name__") == FORMATTERS:
+            self._display_error = self._display_error or error
+            return
         ends_the_run = running_compiled_code or exception_only
         if not ends_the_run and not isinstance(error, KeyboardInterrupt):
             sys.stderr.write(tracebacks.report(error).shown)
