@@ -26,6 +26,7 @@ if sys.platform == "emscripten":
         kept_folder,
         load_naga,
         open_address,
+        paint_frame,
         read_setting,
         why_no_gpu,
         write_setting,
@@ -49,6 +50,7 @@ else:
         is_canvas,
         load_naga,
         open_address,
+        paint_frame,
         why_no_gpu,
     )
     from browsergpu.gpu.native.settings import kept_folder, read_setting, write_setting
@@ -72,6 +74,7 @@ __all__ = [
     "list_adapters",
     "load_naga",
     "open_address",
+    "paint_frame",
     "read_setting",
     "why_no_adapter",
     "why_no_gpu",

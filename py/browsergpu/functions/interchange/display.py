@@ -3,18 +3,30 @@
 from __future__ import annotations
 
 import sys
+from typing import Any
 
 from browsergpu.arrays import apply
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.autograd.rules import constant
 from browsergpu.core.above import register
-from browsergpu.core.element_types import FLOAT32, UINT8
-from browsergpu.core.errors import InvalidArgument, InvalidType
 from browsergpu.device import canvas
 
 
 @constant
-def draw(x: Array, /, *, canvas_id: str = "gpu-canvas") -> None:
+def draw(
+    x: Array,
+    /,
+    *,
+    canvas_id: str = "gpu-canvas",
+    cmap: Any = None,
+    vmin: float | None = None,
+    vmax: float | None = None,
+    colorbar: bool = False,
+    axes: bool = False,
+    nan: Any = None,
+    interpolation: str | None = None,
+    title: str | None = None,
+) -> None:
     """Show an array as an image on a canvas.
 
     Parameters
@@ -22,15 +34,39 @@ def draw(x: Array, /, *, canvas_id: str = "gpu-canvas") -> None:
     x : Array
         Shape [height, width] (grey) or [height, width, channels] with 1 (grey), 3 (RGB) or 4 (RGBA)
         channels. Floats are clamped to 0 to 1, uint8 is from 0 to 255, and bool is black and white.
+        With one of the options ``cmap``, ``vmin``, ``vmax`` and ``nan``, other integers too.
     canvas_id : str, optional
         The id of the canvas.
+    cmap : str or array_like, optional
+        A colormap of Matplotlib for an image without color: viridis, plasma, inferno, magma,
+        cividis, gray, turbo, coolwarm or RdBu, or its reverse (``"viridis_r"``). Or colors from 0
+        to 1 on the host, of shape [n, 3] or [n, 4]. The default is gray.
+    vmin, vmax : float, optional
+        The values with the first and the last color. With a ``cmap`` or one of them, the default is
+        the least or the greatest finite value. Otherwise it is 0 and 1, and 255 for uint8.
+    colorbar : bool, optional
+        Whether to show the colors with their values. Unless ``vmin`` and ``vmax`` are given or 0
+        and 1, this reads two numbers from the GPU, and waits.
+    axes : bool, optional
+        Whether to label rows and columns.
+    nan : str or tuple of float, optional
+        The color of NaN and infinities in an image without color: "#rrggbb", "#rrggbbaa", or 3 or 4
+        numbers from 0 to 1. They are transparent by default with a ``cmap``, ``vmin`` or ``vmax``.
+    interpolation : {"nearest", "bilinear"}, optional
+        Enlarges an image narrower than 256 pixels by the least whole number that makes it at least
+        as wide. "bilinear" interpolates the values before they get colors. With axes, a colorbar or
+        a title, the default is "nearest".
+    title : str, optional
+        Text above the image.
 
     Raises
     ------
     InvalidType
-        If ``x`` is not an array of these dtypes. The class is a TypeError.
+        If ``x`` is not an array of these dtypes, or an option has another type. The class is a
+        TypeError.
     InvalidArgument
-        If ``x`` has another shape, or there is no canvas with this id. The class is a ValueError.
+        If ``x`` has another shape, an option is invalid, an image with colors has an option for one
+        without, or there is no canvas with this id. The class is a ValueError.
     Unsupported
         If another kind of context uses the canvas.
 
@@ -42,21 +78,17 @@ def draw(x: Array, /, *, canvas_id: str = "gpu-canvas") -> None:
     after each image.
     """
     op = "draw"
-    if not isinstance(x, Array):
-        raise InvalidType(op, "x", x, "an array (asarray makes one)")
-    kind = x.node.kind
-    if kind.kind not in "fb" and kind is not UINT8:
-        raise InvalidType(op, "x", kind.numpy, "floats from 0 to 1, uint8 or bool")
-    height, width, channels = (*x.shape, 1)[:3] if x.ndim in (2, 3) else (0, 0, 0)
-    largest = x.device.limits["maxTextureDimension2D"]
-    if channels not in (1, 3, 4) or not (1 <= height <= largest and 1 <= width <= largest):
-        expected = "have shape (height, width) or (height, width, 1, 3 or 4)"
-        advice = f"A side has 1 to {largest} pixels."
-        raise InvalidArgument(op, "x", x, expected, advice)
-    shown = apply.cast_to(op, x, FLOAT32, copy=False)
-    if kind is UINT8:
-        shown = shown / 255
+    from browsergpu.functions.images import drawing  # when it is first needed
+
+    shown = drawing.picture(
+        op,
+        x,
+        lambda: canvas.find(op, canvas_id),
+        colors=drawing.Colors(cmap, vmin, vmax, nan),
+        parts=drawing.Parts(colorbar, axes, title, interpolation),
+    )
     packed = apply.packed(shown)  # held until it is drawn
+    height, width, channels = (*packed.shape, 1)[:3]
     canvas.draw(x.device, op, canvas_id, packed.node.storage.buffer, height, width, channels)
 
 

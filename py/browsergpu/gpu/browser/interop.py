@@ -6,11 +6,14 @@ be called.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
+
+import numpy as np
 
 from browsergpu.core.errors import Unsupported
 from browsergpu.core.showing import Shown
@@ -355,6 +358,36 @@ def is_canvas(value: Any) -> bool:
     test = """(value) => ["HTMLCanvasElement", "OffscreenCanvas"].some(
         (name) => name in globalThis && value instanceof globalThis[name])"""
     return bool(load_function(test)(value))
+
+
+_FRAME = """(width, height, text) => {
+  const { lines, texts } = JSON.parse(text);
+  const canvas = globalThis.OffscreenCanvas
+    ? new OffscreenCanvas(width, height)
+    : Object.assign(document.createElement("canvas"), { width, height });
+  const context = canvas.getContext("2d", { willReadFrequently: true });
+  context.fillStyle = "#ffffff";
+  context.fillRect(0, 0, width, height);
+  context.fillStyle = "#262626";
+  for (const line of lines) context.fillRect(...line);
+  context.textBaseline = "middle";
+  for (const [label, x, y, align, size] of texts) {
+    context.font = `${size}px system-ui, sans-serif`;
+    context.textAlign = align;
+    context.fillText(label, x, y + 0.5);
+  }
+  return new Uint8Array(context.getImageData(0, 0, width, height).data.buffer);
+}"""
+
+
+def paint_frame(height: int, width: int, lines: Any, texts: Any) -> np.ndarray:
+    """Return the uint8 RGBA image [height, width, 4] of black rectangles and texts on white.
+
+    See ``functions/images/figures.py`` for ``lines`` and ``texts``.
+    """
+    described = json.dumps({"lines": lines, "texts": texts})
+    pixels = load_function(_FRAME)(width, height, described).to_bytes()
+    return np.frombuffer(pixels, np.uint8).reshape(height, width, 4)
 
 
 def hand_over(name: str, content: bytes) -> bool:

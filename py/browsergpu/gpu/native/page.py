@@ -11,6 +11,8 @@ from tempfile import TemporaryFile
 from typing import Any
 from urllib.error import HTTPError
 
+import numpy as np
+
 from browsergpu.core.showing import Shown
 from browsergpu.gpu.native.engine import why_none
 
@@ -130,6 +132,11 @@ def find_canvas(canvas_id: str) -> Any | None:
 def is_canvas(value: Any) -> bool:
     """Return False, since there are no canvases."""
     return False
+
+
+def paint_frame(height: int, width: int, lines: Any, texts: Any) -> np.ndarray:
+    """Raise JsError, since there is no browser to draw the texts."""
+    raise JsError("texts can be drawn only in a page")
 
 
 def hand_over(name: str, content: bytes) -> bool:
