@@ -91,6 +91,21 @@ def _waves(folder: Path) -> None:
     np.save(folder / "waves.npy", np.sin((np.arange(40) + begin) / 20))
 
 
+def _pictures(folder: Path) -> None:
+    """Write gray pictures of smooth waves as PNG files."""
+    from PIL import Image
+
+    draw = np.random.RandomState(3)
+    rows, columns = np.mgrid[:256, :256] / 40
+    for name in ("train", "test"):
+        there = folder / "dataset" / "BSDS300" / "images" / name
+        there.mkdir(parents=True, exist_ok=True)
+        for number in range(8 if name == "train" else 2):
+            a, b, c = draw.uniform(0.3, 3, 3)
+            waves = np.sin(a * rows + b * columns) * np.cos(c * columns)
+            Image.fromarray((127 * waves + 128).astype(np.uint8)).save(there / f"{number}.png")
+
+
 _GPT = (
     "config/train_shakespeare_char.py --device=cpu --compile=False --n_layer=2 --n_head=2 "
     "--n_embd=32 --block_size=32 --batch_size=8 --dropout=0.0 --eval_iters=2 --eval_interval=20 "
@@ -128,6 +143,12 @@ PROGRAMS = (
             "future = 1000": "future = 10",
         },
         _waves,
+    ),
+    Program(
+        "super_resolution", "examples", "super_resolution/main.py",
+        "--upscale_factor 8 --batchSize 2 --testBatchSize 2 --nEpochs 3 --threads 0 --lr 0.001",
+        {"torch.save(model, model_out_path)": "torch.save(model.state_dict(), model_out_path)"},
+        _pictures,
     ),
     Program("regression", "examples", "regression/main.py"),
     Program("reinforce", "examples", "reinforcement_learning/reinforce.py", "--log-interval 1"),

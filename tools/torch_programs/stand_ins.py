@@ -6,6 +6,7 @@ They are built on the ``torch`` that the program uses, and draw data of the righ
 from __future__ import annotations
 
 import sys
+import urllib.request
 from types import ModuleType
 from typing import Any
 
@@ -78,8 +79,15 @@ def install(torch: Any) -> None:
                 x = step(x)
             return x
 
-    def to_tensor(picture: np.ndarray) -> Any:
-        return torch.from_numpy(picture[None].astype(np.float32) / 255)
+    def to_tensor(picture: Any) -> Any:
+        return torch.from_numpy(np.asarray(picture)[None].astype(np.float32) / 255)
+
+    def center_crop(size: int) -> Any:
+        def cut(picture: Any) -> Any:
+            left, top = (picture.width - size) // 2, (picture.height - size) // 2
+            return picture.crop((left, top, left + size, top + size))
+
+        return cut
 
     def normalize(mean: Any, std: Any) -> Any:
         return lambda x: (x - mean[0]) / std[0]
@@ -88,10 +96,13 @@ def install(torch: Any) -> None:
     module("torchvision.datasets", MNIST=MNIST, FakeData=FakeData)
     module(
         "torchvision.transforms", Compose=Compose, ToTensor=lambda: to_tensor,
-        Normalize=normalize, Lambda=lambda function: function,
+        Normalize=normalize, Lambda=lambda function: function, CenterCrop=center_crop,
+        Resize=lambda size: lambda picture: picture.resize((size, size)),
     )  # fmt: skip
     module("torchvision.utils", save_image=lambda *_, **__: None)
     module("gymnasium", make=lambda *_, **__: Pole())
+    module("six")
+    module("six.moves", urllib=urllib)
     module("requests")
     module("tiktoken")
     module("regex")
