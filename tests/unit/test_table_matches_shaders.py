@@ -260,7 +260,7 @@ CONFIGURATIONS = {
     "strided": {"3", "5", "8"},  # the maximum number of axes
 }
 PLAIN = {
-    *("gemm_tiny", "pool_indices"),
+    *("gemm_tiny", "pool_indices", "pool_gradient", "conv2d_filters"),
 }
 
 

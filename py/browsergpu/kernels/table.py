@@ -10,7 +10,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from browsergpu.kernels.base.family import Kernel, KernelFamily
-from browsergpu.kernels.convolution import conv2d_facts, conv2d_products, depthwise, pool
+from browsergpu.kernels.convolution import (
+    conv2d_facts,
+    conv2d_filters,
+    conv2d_products,
+    depthwise,
+    pool,
+)
 from browsergpu.kernels.elements import cast, fill, philox, strided
 from browsergpu.kernels.fourier import fft
 from browsergpu.kernels.linalg import cholesky, jacobi, lu, matrices, pivots, qr
@@ -46,6 +52,7 @@ FAMILIES: tuple[KernelFamily, ...] = tuple(
         gemm_f16,
         gemm_high,
         conv2d_facts,
+        conv2d_filters,
         conv2d_products,
         depthwise,
         attention_facts,

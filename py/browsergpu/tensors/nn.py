@@ -16,7 +16,7 @@ from browsergpu.device.device import Device
 from browsergpu.gpu.program import Slot
 from browsergpu.kernels.base.build import Build
 from browsergpu.kernels.convolution import conv2d as conv2d_kernel
-from browsergpu.kernels.convolution import conv2d_products
+from browsergpu.kernels.convolution import conv2d_filters, conv2d_products
 from browsergpu.kernels.convolution import pool as pool_kernel
 from browsergpu.kernels.convolution.conv2d import Conv2dPlan
 from browsergpu.kernels.convolution.pool import PoolPlan
@@ -293,6 +293,23 @@ def _conv2d(
     staging.deliver()
 
 
+def conv2d_filter_gradient(
+    device: Device, op: str, plan: Conv2dPlan, x: View, g: View, y: View
+) -> None:
+    """Compute the gradient for the filters of the convolution of x. g is that for its result."""
+    launch(device, op, _conv2d_filter_gradient, (x, g, y), plan)
+
+
+@of_operands
+def _conv2d_filter_gradient(
+    build: Build, x: Operand, g: Operand, y: Operand, plan: Conv2dPlan
+) -> None:
+    staging = Staging(build)
+    target = staging.write(y, x, g)
+    conv2d_filters.filter_gradient(build, staging.read(x), staging.read(g), target, plan)
+    staging.deliver()
+
+
 def pool(
     device: Device,
     op: str,
@@ -312,9 +329,34 @@ def _pool(
     build: Build, x: Operand, y: Operand, indices: Operand | None, function: str, plan: PoolPlan
 ) -> None:
     staging = Staging(build)
+    if indices is None and _are_halves(x, y):
+        result = staging.write(y, x, dtype=DType.F16)
+        pool_kernel.pool(build, x.slot, result, function, plan, halves=True)
+        staging.deliver()
+        return
     target = staging.write(y, x)
     places = None if indices is None else indices.slot
     pool_kernel.pool(build, staging.read(x), target, function, plan, places)
+    staging.deliver()
+
+
+def max_pool_gradient(
+    device: Device, op: str, plan: PoolPlan, g: View, indices: View, y: View
+) -> None:
+    """Compute the gradient for the input of maxima, which ``plan`` describes.
+
+    ``indices`` are those of :func:`pool`. y has the shape of the input.
+    """
+    launch(device, op, _max_pool_gradient, (g, indices, y), plan)
+
+
+@of_operands
+def _max_pool_gradient(
+    build: Build, g: Operand, indices: Operand, y: Operand, plan: PoolPlan
+) -> None:
+    staging = Staging(build)
+    target = staging.write(y, g)
+    pool_kernel.max_gradient(build, staging.read(g), indices.slot, target, plan)
     staging.deliver()
 
 

@@ -1,7 +1,8 @@
 """Gradients of convolutions and transposed convolutions along any number of axes.
 
-The gradient for the filters is a matrix product. One factor is the gradient of the result, the
-other the input elements at each kernel position (im2col).
+A kernel of its own computes the gradient for the filters along one and two axes in float32.
+Otherwise it is a matrix product: one factor is the gradient of the result, the other the input
+elements at each kernel position (im2col).
 """
 
 from __future__ import annotations
@@ -12,16 +13,23 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from browsergpu.arrays import apply
 from browsergpu.arrays.array import Array
+from browsergpu.arrays.autograd.families import INTERCEPTED
 from browsergpu.arrays.autograd.nodes import Like
 from browsergpu.arrays.autograd.rules import differentiable
 from browsergpu.core.checks import product
+from browsergpu.core.element_types import FLOAT32
 from browsergpu.core.shapes import Shape
+from browsergpu.core.turns import exclusive
 from browsergpu.functions import manipulation, statistics
 from browsergpu.functions.linalg.linear import matmul
 from browsergpu.functions.nn import inputs
 from browsergpu.functions.nn.padding import pad
 from browsergpu.functions.nn.windows import windows
+from browsergpu.kernels.convolution.conv2d import plan_conv2d
+from browsergpu.kernels.convolution.conv2d_filters import has_filter_gradient
+from browsergpu.tensors import nn
 
 #: Most bytes of the input elements of a product, unless one kernel position has more.
 _BYTES = 1 << 28
@@ -130,6 +138,9 @@ def _weight_gradient(
     rank = len(kernel)
     steps, apart = _each(stride, rank), _each(dilation, rank)
     pairs = _pad_widths(padding, tuple(kernel), apart)
+    direct = _by_one_kernel(x, g, shape, steps, pairs, apart, groups)
+    if direct is not None:
+        return direct
     if any(n for pair in pairs for n in pair):
         x = pad(x, [n for pair in reversed(pairs) for n in pair])
     if x.ndim == rank + 1:
@@ -151,6 +162,45 @@ def _weight_gradient(
         is_by_rows = parts[0].shape[-1] == product(kernel[1:])
         parts = [manipulation.concat(parts, axis=2 if is_by_rows else -1)]
     return manipulation.reshape(parts[0], shape).astype(dtype, copy=False)
+
+
+@exclusive
+def _by_one_kernel(
+    x: Array, g: Array, shape: Shape, stride: Shape, pairs: Sequence[tuple[int, int]],
+    dilation: Shape, groups: int,
+) -> Any:  # fmt: skip
+    """Return :func:`_weight_gradient` by the kernel that reads x and g in place, or None.
+
+    Tracked and batched arrays are left to functions that have gradients and batching rules.
+    """
+    rank = len(stride)
+    if rank > 2 or type(x) in INTERCEPTED or type(g) in INTERCEPTED:
+        return None
+    if x.dtype == np.float16 and product(shape) >= _FEW:
+        return None
+    if any(before != after for before, after in pairs):
+        return None
+    more = 2 - rank  # axes of extent 1
+    images, outputs = (
+        manipulation.reshape(v, (product(v.shape[: -rank - 1]), v.shape[-rank - 1], *(1,) * more,
+                                 *v.shape[-rank:]))
+        for v in (x, g)
+    )  # fmt: skip
+    filters = (*shape[:2], *(1,) * more, *shape[2:])
+    margin = (*(0,) * more, *[before for before, _ in pairs])
+    ones = (1,) * more
+    op = "convolution"
+    plan = plan_conv2d(
+        op, images.shape, filters, None, (*ones, *stride), margin, (*ones, *dilation), groups
+    )
+    if plan.output_shape != outputs.shape or not has_filter_gradient(plan):
+        return None
+    made = inputs.room(op, x, FLOAT32, filters)
+    own, of_result = apply.packed(images), apply.packed(outputs)
+    nn.conv2d_filter_gradient(
+        x.device, op, plan, inputs.memory(own), inputs.memory(of_result), inputs.memory(made)
+    )
+    return manipulation.reshape(made, shape).astype(x.dtype, copy=False)
 
 
 def _blocks(kernel: Shape, most: int) -> list[tuple[Shape, Shape]]:

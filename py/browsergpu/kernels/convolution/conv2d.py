@@ -21,7 +21,7 @@ BIAS, SCALE, RESIDUAL = 1, 2, 4  # bits of ``added`` for the operands that exist
 _ACTIVATION_BIT, _LAST_BIT = 8, 16  # lowest bits of the codes of activations in ``added``
 #: Maximum filters per group for the depthwise kernel.
 _FEW_FILTERS = 8
-_SUM_THREADS = 128  # of conv2d_sum
+SUM_THREADS = 128  # of conv2d_sum
 #: Size classes by number of outputs: this many or more.
 AMOUNTS = {"256k": 1 << 18, "128k": 1 << 17, "64k": 1 << 16, "32k": 1 << 15, "0": 0}
 #: Minimum steps of the inner loop per part of a sum.
@@ -231,7 +231,7 @@ def _steps(plan: Conv2dPlan, variant: Variant, added: int) -> Steps:
         return Steps(variant.kernel, configuration, dispatches)
     n, pixels = plan.output_elements, product(p.out)
     summed = (n, p.filters * pixels, parts, pixels, p.groups * p.filters, added)
-    last = (fold(blocks(n, _SUM_THREADS)), summed)
+    last = (fold(blocks(n, SUM_THREADS)), summed)
     sums = with_after("") if is_after else ""
     return Steps(variant.kernel, configuration, dispatches, parts, last, sums)
 
