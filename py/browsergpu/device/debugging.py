@@ -40,6 +40,7 @@ _IN_WORDS = {
     "batch_norm_halves": F16,
     "batch_norm_eights": F16,
     "layer_norm_halves": F16,
+    "pool_halves": F16,
     "split_halves": F16,
     "normal": F32,
 }

@@ -21,6 +21,9 @@ summed. For a sequence of arrays it returns a list. If a function has several re
 ``joint=(names, rule)`` gives one rule for several parameters. It returns a tuple. Its parameter
 ``needs`` says which gradients are needed.
 
+``keeping`` is a form of the function that returns its result and a dict of further values. Recorded
+calls use it. Rules name its values like the function's parameters.
+
 The gradient of complex numbers is dL/dre + i dL/dim, as in PyTorch, so a rule conjugates its
 factors.
 """
@@ -58,6 +61,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 RULES: dict[str, tuple[str, ...]] = {}
 
 Rule = Callable[..., Any]
+#: A form of a function that also returns values for its rules, by name.
+Keeping = Callable[..., tuple[Any, dict[str, Any]]]
 
 
 class Rules(Shown):
@@ -66,8 +71,10 @@ class Rules(Shown):
     def __init__(
         self, function: Callable[..., Any], name: str,
         rules: dict[str, Rule], joint: tuple[Sequence[str], Rule] | None,
+        keeping: Keeping | None = None,
     ) -> None:  # fmt: skip
         self.name = name
+        self.keeping = keeping
         self.key = _key(function)
         #: The decorated function.
         self.public: Callable[..., Any] = function
@@ -130,12 +137,15 @@ def wanted(rule: Rule) -> tuple[str, ...]:
 
 
 def differentiable(
-    *, joint: tuple[Sequence[str], Rule] | None = None, **rules: Rule
+    *,
+    joint: tuple[Sequence[str], Rule] | None = None,
+    keeping: Keeping | None = None,
+    **rules: Rule,
 ) -> Callable[[F], F]:
     """Decorate a function with its gradient rules. The module docstring describes them."""
 
     def decorate(function: F) -> F:
-        own = Rules(function, function.__name__, rules, joint)
+        own = Rules(function, function.__name__, rules, joint, keeping)
         RULES[_key(function)] = own.of
         own.public = wraps(function)(exclusive(_wrapper(function, own)))
         return own.public  # type: ignore[return-value]
@@ -250,7 +260,12 @@ def recorded(
     if _have_batched(args, options):
         return ABOVE.batching.call(rules.public, rules.key, rules.signature, args, options)
     given = [values(x) for x in args]
-    found = function(*given, **{key: values(x) for key, x in options.items()})
+    own = {key: values(x) for key, x in options.items()}
+    more: dict[str, Any] = {}
+    if rules.keeping is None:
+        found = function(*given, **own)
+    else:
+        found, more = rules.keeping(*given, **own)
     if is_view(found):
         shared(args, given)
     if not is_grad_enabled():
@@ -265,7 +280,7 @@ def recorded(
     node = AutogradNode(
         rules.name, rules, operands, likes_of(results), has_several=isinstance(found, tuple)
     )
-    node.saved = _saved(rules, operands, bound, found, node)
+    node.saved = _saved(rules, operands, bound | more, found, node)
     return results_of(node, found)
 
 

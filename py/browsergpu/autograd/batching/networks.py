@@ -41,6 +41,11 @@ def _samples(rank: int) -> Rule:
     return rule
 
 
+def _at_maxima(call: Call) -> Any:
+    g, places = (_merged(call.full(call.given[name])) for name in ("g", "places"))
+    return _parted(call(g=g, places=places), call.frame.size)
+
+
 def _convolution(rank: int, *, is_transposed: bool) -> Rule:
     by_samples = _samples(rank)
 
@@ -182,6 +187,7 @@ _RULES: dict[str, dict[str, Rule]] = {
         **{f"{name}_pool{rank}d": _samples(rank) for name in ("max", "avg") for rank in (1, 2, 3)},
         "adaptive_avg_pool2d": _samples(2),
     },
+    "pooling_gradients": {"at_maxima": _at_maxima},
     "spatial.adaptive_pooling": {
         "adaptive_avg_pool1d": _samples(1), "adaptive_avg_pool3d": _samples(3),
         **{f"adaptive_max_pool{rank}d": _samples(rank) for rank in (1, 2, 3)},

@@ -464,10 +464,15 @@ def _transposed(
     pairs = [(far - cut, far - cut + more)
              for far, cut, more in zip(reach, around, behind, strict=True)]  # fmt: skip
     _check_outputs(op, x.shape[2:], steps, pairs, reach, padding)
-    spaced = padded(x, [(0, 0), (0, 0), *pairs], 0, (1, 1, *steps))
-    found = _convolve(
-        op, spaced, _flip_filters(w, count), added, (1,) * rank, (0,) * rank, apart, count
-    )
+    margin = (0,) * rank
+    if all(
+        step == 1 and 0 <= before == after
+        for step, (before, after) in zip(steps, pairs, strict=True)
+    ):
+        margin = tuple([before for before, _ in pairs])  # the kernel pads
+    else:
+        x = padded(x, [(0, 0), (0, 0), *pairs], 0, (1, 1, *steps))
+    found = _convolve(op, x, _flip_filters(w, count), added, (1,) * rank, margin, apart, count)
     return found.reshape(found.shape[1:]) if alone else found
 
 

@@ -197,12 +197,52 @@ def group_norm(
     return found if shift is None else found + inputs.of_channels(shift, x.ndim)
 
 
+def _normalized_batch(
+    input: Array,
+    running_mean: Array | None,
+    running_var: Array | None,
+    weight: Array | None = None,
+    bias: Array | None = None,
+    training: bool = False,
+    momentum: float = 0.1,
+    eps: float = 1e-5,
+) -> tuple[Array, dict[str, Any]]:
+    """Return the result of :func:`batch_norm`, and in training the statistics of the batch."""
+    op = "batch_norm"
+    x = inputs.floats(op, "input", input)
+    shape = inputs.channels_in(op, "input", x)
+    given = {"running_mean": running_mean, "running_var": running_var, "weight": weight,
+             "bias": bias}  # fmt: skip
+    mean, variance, factor, shift = (
+        inputs.vector(op, name, v, shape[1]) for name, v in given.items()
+    )
+    small = small_number(op, "eps", eps)
+    of_batch = None
+    if checks.flag(op, "training", training):
+        mean, variance = of_batch = _of_batch(op, x, shape, mean, variance, momentum)
+    elif mean is None or variance is None:
+        name = "running_mean" if mean is None else "running_var"
+        raise InvalidArgument(op, name, None, "an array (or training=True)")
+    elif isinstance(x.node.trace, Product) and "scale" in x.node.trace.kernel.parts:
+        return _in_a_product(x, mean, variance, factor, shift, small), {"of_batch": None}
+    made = inputs.room(op, x, x.node.kind, x.shape)
+    if x.size:
+        own, average, spread = (apply.packed(v) for v in (x, mean, variance))
+        gamma, beta = (None if v is None else apply.packed(v) for v in (factor, shift))
+        nn.batch_norm(
+            x.device, op, inputs.memory(own), inputs.memory(made), inputs.memory(average),
+            inputs.memory(spread), inputs.memory_of(gamma), inputs.memory_of(beta), shape, small,
+        )  # fmt: skip
+    return made, {"of_batch": of_batch}
+
+
 @widened("input")
 @differentiable(
     joint=(
         ("input", "running_mean", "running_var", "weight", "bias"),
         gradients.of_batch_norm,
-    )
+    ),
+    keeping=_normalized_batch,
 )
 def batch_norm(
     input: Array,
@@ -249,31 +289,9 @@ def batch_norm(
     InvalidType
         If an operand does not consist of floats.
     """
-    op = "batch_norm"
-    x = inputs.floats(op, "input", input)
-    shape = inputs.channels_in(op, "input", x)
-    given = {"running_mean": running_mean, "running_var": running_var, "weight": weight,
-             "bias": bias}  # fmt: skip
-    mean, variance, factor, shift = (
-        inputs.vector(op, name, v, shape[1]) for name, v in given.items()
-    )
-    small = small_number(op, "eps", eps)
-    if checks.flag(op, "training", training):
-        mean, variance = _of_batch(op, x, shape, mean, variance, momentum)
-    elif mean is None or variance is None:
-        name = "running_mean" if mean is None else "running_var"
-        raise InvalidArgument(op, name, None, "an array (or training=True)")
-    elif isinstance(x.node.trace, Product) and "scale" in x.node.trace.kernel.parts:
-        return _in_a_product(x, mean, variance, factor, shift, small)
-    made = inputs.room(op, x, x.node.kind, x.shape)
-    if x.size:
-        own, average, spread = (apply.packed(v) for v in (x, mean, variance))
-        gamma, beta = (None if v is None else apply.packed(v) for v in (factor, shift))
-        nn.batch_norm(
-            x.device, op, inputs.memory(own), inputs.memory(made), inputs.memory(average),
-            inputs.memory(spread), inputs.memory_of(gamma), inputs.memory_of(beta), shape, small,
-        )  # fmt: skip
-    return made
+    return _normalized_batch(
+        input, running_mean, running_var, weight, bias, training, momentum, eps
+    )[0]
 
 
 def _in_a_product(

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from browsergpu.arrays.array import Array
+from browsergpu.arrays.autograd.families import INTERCEPTED
 from browsergpu.core.checks import is_several, product
 from browsergpu.core.shapes import Shape
 from browsergpu.functions import data_types, elementwise, manipulation, statistics
@@ -79,28 +80,58 @@ def of_group_norm(
 
 def of_batch_norm(
     g: Array, input: Array, running_mean: Any, running_var: Any, weight: Any, training: bool,
-    eps: float, needs: Sequence[bool],
+    eps: float, of_batch: Sequence[Array] | None, needs: Sequence[bool],
 ) -> tuple[Any, ...]:  # fmt: skip
     """Return the gradients for input, running_mean, running_var, weight and bias.
 
-    The running statistics have no gradient in training, which does not read them.
+    ``of_batch`` has the mean and variance of the input in training. The running statistics have no
+    gradient in training, which does not read them.
     """
+    if training:
+        found, of_weight, of_bias = _in_training(g, input, weight, float(eps), of_batch, needs)
+        return found, None, None, of_weight, of_bias
     others = _all_but_channels(input.ndim)
     x, wide = _wide(input), _wide(g)
     own = wide if weight is None else wide * _of_channels(_wide(weight), input.ndim)
-    of_mean = of_variance = None
-    if training:
-        found, normalised = _centered_gradient(own, x, others, float(eps))
-    else:
-        mean, variance = (_of_channels(_wide(v), input.ndim) for v in (running_mean, running_var))
-        scale = 1 / elementwise.sqrt(variance + float(eps))
-        found, normalised = own * scale, (x - mean) * scale
-        of_mean = -statistics.sum(found, axis=others) if needs[1] else None
-        if needs[2]:
-            of_variance = statistics.sum(found * normalised * scale, axis=others) * -0.5
+    mean, variance = (_of_channels(_wide(v), input.ndim) for v in (running_mean, running_var))
+    scale = 1 / elementwise.sqrt(variance + float(eps))
+    found, normalised = own * scale, (x - mean) * scale
+    of_mean = -statistics.sum(found, axis=others) if needs[1] else None
+    of_variance = None
+    if needs[2]:
+        of_variance = statistics.sum(found * normalised * scale, axis=others) * -0.5
     of_weight = statistics.sum(wide * normalised, axis=others) if needs[3] else None
     of_bias = statistics.sum(wide, axis=others) if needs[4] else None
     return found, of_mean, of_variance, of_weight, of_bias
+
+
+def _in_training(
+    g: Array, input: Array, weight: Any, eps: float, of_batch: Sequence[Array] | None,
+    needs: Sequence[bool],
+) -> tuple[Any, Any, Any]:  # fmt: skip
+    """Return the gradients for input, weight and bias. Two sums for each channel give all three."""
+    others, rank = _all_but_channels(input.ndim), input.ndim
+    x, wide = _wide(input), _wide(g)
+    if of_batch is None or type(input) in INTERCEPTED:  # the statistics have gradients, too
+        mean = statistics.mean(x, axis=others, keepdims=True)
+        variance = statistics.mean(elementwise.square(x - mean), axis=others, keepdims=True)
+    else:
+        mean, variance = (_of_channels(v, rank) for v in of_batch)
+    scale = 1 / elementwise.sqrt(variance + eps)
+    normalised = (x - mean) * scale
+    of_weight = statistics.sum(wide * normalised, axis=others) if needs[0] or needs[3] else None
+    of_bias = statistics.sum(wide, axis=others) if needs[0] or needs[4] else None
+    if not needs[0]:
+        return None, of_weight, of_bias
+    # Every operation has the shape of the input, so that one kernel computes them.
+    along, among = (_of_channels(v, rank) for v in (of_weight, of_bias))
+    count = input.size // input.shape[1]
+    found = (wide - (normalised * along + among) / count) * scale
+    return (
+        found if weight is None else found * _of_channels(_wide(weight), rank),
+        of_weight,
+        of_bias,
+    )
 
 
 def _of_channels(x: Any, rank: int) -> Any:

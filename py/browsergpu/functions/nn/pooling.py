@@ -7,6 +7,7 @@ third.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -39,6 +40,24 @@ def _maxima(x: Array, along: Sequence[Shape], upwards: bool) -> tuple[Array, Arr
     return found, places
 
 
+def _maxima_and_places(
+    rank: int,
+    input: Array,
+    kernel_size: Any,
+    stride: Any = None,
+    padding: Any = 0,
+    dilation: Any = 1,
+    ceil_mode: bool = False,
+    return_indices: bool = False,
+) -> tuple[Any, dict[str, Any]]:
+    """Return the result of max_pool1d or max_pool2d, and the indices of the maxima."""
+    op = f"max_pool{rank}d"
+    has_both = checks.flag(op, "return_indices", return_indices)
+    windows = kernel_size, stride, padding, dilation, ceil_mode
+    found, places = _max_pool(op, rank, input, windows, True)
+    return (found, places) if has_both else found, {"places": places}
+
+
 def _adaptive_gradient(g: Any, input_like: Like) -> Any:
     for axis in (g.ndim - 2, g.ndim - 1):
         extent = input_like.shape[axis]
@@ -46,7 +65,7 @@ def _adaptive_gradient(g: Any, input_like: Like) -> Any:
     return g
 
 
-@differentiable(input=gradients.of_max(1, _maxima))
+@differentiable(input=gradients.of_max(1), keeping=partial(_maxima_and_places, 1))
 def max_pool1d(
     input: Array,
     kernel_size: Any,
@@ -92,7 +111,7 @@ def max_pool1d(
     return _max_pool("max_pool1d", 1, input, windows, return_indices)
 
 
-@differentiable(input=gradients.of_max(2, _maxima))
+@differentiable(input=gradients.of_max(2), keeping=partial(_maxima_and_places, 2))
 def max_pool2d(
     input: Array,
     kernel_size: Any,
@@ -139,7 +158,7 @@ def max_pool2d(
     return _max_pool("max_pool2d", 2, input, windows, return_indices)
 
 
-@differentiable(input=gradients.of_max(3, _maxima))
+@differentiable(input=gradients.of_max_3d(_maxima))
 def max_pool3d(
     input: Array,
     kernel_size: Any,

@@ -7,36 +7,52 @@ from typing import Any
 
 import numpy as np
 
+from browsergpu.arrays import apply
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.autograd.nodes import Like
+from browsergpu.arrays.autograd.rules import differentiable
 from browsergpu.core.checks import product
 from browsergpu.core.shapes import Shape
-from browsergpu.functions import creation, manipulation
+from browsergpu.functions import elementwise, manipulation
 from browsergpu.functions.nn import inputs
-from browsergpu.functions.parts import added_at
+from browsergpu.functions.ordering import sorting
 from browsergpu.functions.weighted_sums import weighted_sums_gradient
+from browsergpu.kernels.convolution.pool import plan_pool
+from browsergpu.tensors import nn
 
 #: max_pool2d with indices. Takes images, the options of each axis, and whether extents are rounded
 #: up.
 Maxima = Callable[[Array, Sequence[Shape], bool], tuple[Array, Array]]
 
 
-def of_max(rank: int, maxima: Maxima) -> Callable[..., Any]:
-    """Return the gradient rule of maxima along ``rank`` axes."""
+def of_max(rank: int) -> Callable[..., Any]:
+    """Return the gradient rule of maxima along one or two axes, whose indices are ``places``."""
+
+    def rule(
+        g: Any, places: Array, input_like: Like, kernel_size: Any, stride: Any, padding: Any,
+        dilation: Any, ceil_mode: bool,
+    ) -> Any:  # fmt: skip
+        own = g[0] if isinstance(g, tuple) else g
+        along = _windows(rank, kernel_size, stride, padding, dilation)
+        extents = input_like.shape[-rank:]
+        if rank == 1:
+            along, extents = _with_unpooled_axis(along, 0), (1, *extents)
+        found = _at_maxima(own, places, extents, along, ceil_mode)
+        return manipulation.reshape(found, input_like.shape)
+
+    return rule
+
+
+def of_max_3d(maxima: Maxima) -> Callable[..., Any]:
+    """Return the gradient rule of maxima along three axes."""
 
     def rule(
         g: Any, input: Array, kernel_size: Any, stride: Any, padding: Any, dilation: Any,
         ceil_mode: bool,
     ) -> Any:  # fmt: skip
         own = g[0] if isinstance(g, tuple) else g
-        along = _windows(rank, kernel_size, stride, padding, dilation)
-        if rank == 3:
-            return _max_gradient_3d(maxima, own, input, along, ceil_mode)
-        if rank == 2:
-            return _max_gradient_2d(maxima, own, input, along, ceil_mode)
-        row, of_row = (manipulation.expand_dims(x, axis=-2) for x in (input, own))
-        found = _max_gradient_2d(maxima, of_row, row, _with_unpooled_axis(along, 0), ceil_mode)
-        return manipulation.squeeze(found, -2)
+        along = _windows(3, kernel_size, stride, padding, dilation)
+        return _max_gradient_3d(maxima, own, input, along, ceil_mode)
 
     return rule
 
@@ -105,15 +121,57 @@ def _max_gradient_2d(
 ) -> Any:
     """Add the gradient of each window to its maximum."""
     _, places = maxima(x, along, upwards)
-    count = product(x.shape[:-2])
-    within, given = (manipulation.reshape(v, (count, product(g.shape[-2:]))) for v in (places, g))
-    numbers = creation.arange(count, dtype="int32", device=x.device)
-    key = (manipulation.expand_dims(numbers, axis=-1), within)
-    found = creation.zeros((count, product(x.shape[-2:])), dtype=g.dtype, device=x.device)
-    kernel, stride, _, dilation = along
-    sizes = zip(kernel, stride, dilation, strict=True)
-    if all(gap * (extent - 1) < step for extent, step, gap in sizes):
-        found[key] = given  # windows do not overlap
-    else:
-        found = added_at(found, key, given)
-    return manipulation.reshape(found, x.shape)
+    return manipulation.reshape(_at_maxima(g, places, x.shape[-2:], along, upwards), x.shape)
+
+
+def _at_maxima(
+    g: Array, places: Array, extents: Shape, along: Sequence[Shape], upwards: bool
+) -> Any:
+    """Return [planes, 1, H, W]: the sum of the windows whose maximum is at each position."""
+    kernel, stride, padding, dilation = along
+    options = kernel, stride, padding, dilation, upwards
+    windows = plan_pool("max_pool", (1, 1, *extents), *options).output_shape
+    planes = g.size // max(product(windows), 1)
+    own, at = (manipulation.reshape(v, (planes, *windows[1:])) for v in (g, places))
+    return at_maxima(own, at, extents, *options)
+
+
+def _picked(g: Array, places: Array, extents: Shape) -> Any:
+    """Return the elements at the maxima, and zeros for windows without any."""
+    flat = manipulation.reshape(g, (g.shape[0], product(extents)))
+    own = manipulation.reshape(places, (places.shape[0], product(places.shape[1:])))
+    found = sorting.take_along_axis(flat, elementwise.maximum(own, 0), axis=1)
+    return manipulation.reshape(elementwise.where(own >= 0, found, 0), places.shape)
+
+
+@differentiable(g=_picked)
+def at_maxima(
+    g: Array, places: Array, extents: Shape, kernel: Shape, stride: Shape, padding: Shape,
+    dilation: Shape, upwards: bool, /,
+) -> Array:  # fmt: skip
+    """Return the sum of ``g`` over the windows whose maximum is at each position.
+
+    Parameters
+    ----------
+    g : Array
+        [planes, 1, P, Q], floats.
+    places : Array
+        The position of the maximum of each window, of the shape of ``g``, int32.
+    extents, kernel, stride, padding, dilation, upwards
+        The extents H, W of a plane, and the options of the windows.
+
+    Returns
+    -------
+    Array
+        [planes, 1, H, W], of the dtype of ``g``.
+    """
+    op = "max_pool"
+    shape = (g.shape[0], 1, *extents)
+    made = inputs.room(op, g, g.node.kind, shape)
+    if made.size:
+        plan = plan_pool(op, shape, kernel, stride, padding, dilation, upwards)
+        own, at = apply.packed(g), apply.packed(places)
+        nn.max_pool_gradient(
+            g.device, op, plan, inputs.memory(own), inputs.memory(at), inputs.memory(made)
+        )
+    return made

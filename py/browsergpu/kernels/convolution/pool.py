@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from browsergpu.core import checks
+from browsergpu.core.checks import product
 from browsergpu.core.errors import InvalidArgument
 from browsergpu.core.grids import blocks, fold
 from browsergpu.core.params import params
@@ -70,7 +71,7 @@ def plan_pool(
         raise InvalidArgument(op, "kernel", kernel, f"a window that fits the padded {padded}")
     shape = (images, channels, extents[0], extents[1])
     fields = (*sizes, *extents, *kernels, *strides, *paddings, *dilations)
-    return PoolPlan(shape, checks.product(shape), fields)
+    return PoolPlan(shape, product(shape), fields)
 
 
 def _output_extent(
@@ -95,18 +96,42 @@ def pool(
     op: str,
     plan: PoolPlan,
     indices: Slot | None = None,
+    *,
+    halves: bool = False,
 ) -> None:
     """Add y = x pooled by max, mean_padded or mean.
 
-    ``indices`` receives the position of each maximum. All buffers must be different.
+    ``indices`` receives the position of each maximum. All buffers must be different. x and y are
+    float16 if ``halves``, without ``indices``.
     """
     if plan.outputs == 0:
         return
-    grid = fold(blocks(plan.outputs, build.facts.workgroup_sizes.elementwise))
-    if indices is None:
+    each = build.facts.workgroup_sizes.elementwise * (1 + halves)
+    grid = fold(blocks(plan.outputs, each))
+    if halves:
+        build.dispatch("pool_halves", op, grid, (x, y), plan.outputs, *plan.fields)
+    elif indices is None:
         build.dispatch("pool", op, grid, (x, y), plan.outputs, *plan.fields)
     else:
         build.dispatch("pool_indices", "", grid, (x, y, indices), plan.outputs, *plan.fields)
+
+
+def max_gradient(build: Build, g: Slot, indices: Slot, y: Slot, plan: PoolPlan) -> None:
+    """Add y = the sum of g over the windows whose maximum is at each position.
+
+    ``indices`` has the position of each maximum. y has the shape of the pooled input, and must be a
+    different buffer.
+    """
+    planes = product(plan.output_shape[:2])
+    inputs = planes * product(plan.fields[:2])
+    if inputs:
+        grid = fold(blocks(inputs, build.facts.workgroup_sizes.elementwise))
+        build.dispatch("pool_gradient", "", grid, (g, indices, y), inputs, *plan.fields)
+
+
+def _gradient_work(f: Fields) -> Work:
+    windows = f["n"] / (f["height"] * f["width"]) * f["out_h"] * f["out_w"]
+    return f["n"], 4 * (f["n"] + 2 * windows)
 
 
 def _work(outputs: int) -> Cost:
@@ -118,6 +143,12 @@ def _work(outputs: int) -> Cost:
         return f["n"] * f["kernel_h"] * f["kernel_w"], 4 * (inputs + outputs * f["n"])
 
     return work
+
+
+def _halved(work: Work) -> Work:
+    """Return the cost with elements of half the size."""
+    operations, nbytes = work
+    return operations, nbytes / 2
 
 
 _PARAMS = params(
@@ -138,6 +169,15 @@ FAMILY = KernelFamily(
             cost=_work(1),
         ),
         Kernel(
+            "pool_halves",
+            "pool_halves.wgsl",
+            bindings("x", "y"),
+            _PARAMS,
+            configurations=by_code(CODES),
+            family="elementwise",
+            cost=lambda f: _halved(_work(1)(f)),
+        ),
+        Kernel(
             "pool_indices",
             "pool.wgsl",
             bindings("x", "y", "indices", written=2),
@@ -146,6 +186,14 @@ FAMILY = KernelFamily(
             {"": {"OP": CODES["max"]}},
             "elementwise",
             _work(2),
+        ),
+        Kernel(
+            "pool_gradient",
+            "pool_gradient.wgsl",
+            bindings("g", "indices", "y"),
+            _PARAMS,
+            family="elementwise",
+            cost=_gradient_work,
         ),
     )
 )

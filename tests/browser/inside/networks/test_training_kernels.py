@@ -1,0 +1,76 @@
+"""The kernels of training steps, by name and number."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import pytest
+
+from inside.spies import dispatched
+
+pytestmark = [pytest.mark.native, pytest.mark.fast]
+
+
+def data(bg: Any, *shape: int, dtype: str = "float32", seed: int = 0) -> Any:
+    values = np.random.default_rng([seed, *shape]).standard_normal(shape)
+    return bg.asarray(values.astype(dtype))
+
+
+def numbers_of(bg: Any, f: Any, *args: Any) -> Counter[str]:
+    """Return how often each kernel family runs in a replay of a compiled function."""
+    compiled = bg.jit(f)
+    for _ in range(3):
+        compiled(*args)
+    counts: Counter[str] = Counter()
+    for label, times in compiled.explain().variants[0]["labels"].items():
+        counts[label.split(".")[0].split(":")[0]] += times
+    return counts
+
+
+def test_the_gradient_of_overlapping_maxima_is_one_kernel(bg: Any) -> None:
+    x, g = data(bg, 2, 3, 9, 10), data(bg, 2, 3, 5, 5, seed=1)
+
+    def step(x: Any, g: Any) -> Any:
+        pool = lambda x: (bg.nn.max_pool2d(x, 3, 2, 1) * g).sum()  # noqa: E731
+        return bg.grad(pool)(x)
+
+    counts = numbers_of(bg, step, x, g)
+    del counts["fused"]  # the gradient of the sum
+    assert counts == {"pool_indices": 1, "pool_gradient": 1}
+
+
+def test_batch_norm_sums_twice_for_its_gradients(bg: Any) -> None:
+    """The statistics are those of the forward pass: 1 / sqrt, two sums of two kernels each, and the
+    gradient for the input take six kernels, and the loss three.
+    """
+    x, w, b, g = (data(bg, *shape) for shape in ((4, 3, 5, 6), (3,), (3,), (4, 3, 5, 6)))
+
+    def step(x: Any, w: Any, b: Any, g: Any) -> Any:
+        def norm(x: Any, w: Any, b: Any) -> Any:
+            return (bg.nn.batch_norm(x, None, None, w, b, training=True) * g).sum()
+
+        return bg.grad(norm, argnums=(0, 1, 2))(x, w, b)
+
+    counts = numbers_of(bg, step, x, w, b, g)
+    assert counts["moments_rows"] == 1
+    assert counts["fused"] <= 9
+
+
+def test_the_input_gradient_of_a_convolution_pads_in_its_kernel(bg: Any) -> None:
+    w, g = data(bg, 4, 3, 3, 3), data(bg, 2, 4, 6, 7, seed=1)
+    counts = numbers_of(bg, lambda g, w: bg.nn.conv_transpose2d(g, w, padding=1), g, w)
+    assert counts == {"conv2d": 1, "fused": 1}
+
+
+@pytest.mark.parametrize("kind", ["max", "avg"])
+def test_pooling_of_float16_casts_nothing(bg: Any, kind: str) -> None:
+    x = data(bg, 2, 3, 7, 9, dtype="float16")
+    pool = getattr(bg.nn, f"{kind}_pool2d")
+    with dispatched(x.device) as kernels:
+        found = pool(x, 3, 2, 1)
+    assert kernels == ["pool_halves"]
+    wanted = np.asarray(pool(bg.asarray(np.asarray(x).astype("float32")), 3, 2, 1))
+    assert found.dtype == np.float16
+    np.testing.assert_array_equal(np.asarray(found), wanted.astype("float16"))
