@@ -34,6 +34,7 @@ def main() -> int:
         counts[group, not wrong] += 1
         report[case.name] = {
             "group": group, "operators": sorted(case.operators), "reason": wrong,
+            "types": sorted(case.types),
         }  # fmt: skip
         if wrong and not chosen.quiet:
             print(f"{case.name}: {wrong[:300]}", flush=True)
