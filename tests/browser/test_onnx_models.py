@@ -31,7 +31,7 @@ import io, json, sys, time
 import numpy as np
 import js, pyodide_js
 import browsergpu as bg
-from browsergpu.gpu import platform
+from browsergpu.gpu import content
 
 sys.path.insert(0, "/suite")
 from agreement import compare
@@ -40,7 +40,7 @@ def heap():
     return pyodide_js._module.HEAP8.length
 
 case = json.loads({case!r})
-with np.load(io.BytesIO(await platform.fetch("/expected/" + case["arrays"]))) as arrays:
+with np.load(io.BytesIO(await content.fetch("/expected/" + case["arrays"]))) as arrays:
     inputs = {{name[2:]: x for name, x in arrays.items() if name.startswith("in")}}
     wanted = [arrays[f"out{{at}}"] for at in range(case["results"])]
 began, before = time.perf_counter(), heap()

@@ -14,11 +14,11 @@ if sys.platform == "emscripten":
     )
     from browsergpu.gpu.browser.interop import (
         IN_PYODIDE,
+        Content,
         JsError,
         are_waiting,
         block_on,
         can_block,
-        fetch,
         find_canvas,
         global_text,
         hand_over,
@@ -42,8 +42,8 @@ else:
     from browsergpu.gpu.native.opening import find_gpu
     from browsergpu.gpu.native.page import (
         IN_PYODIDE,
+        Content,
         JsError,
-        fetch,
         find_canvas,
         global_text,
         hand_over,
@@ -58,12 +58,12 @@ else:
 
 __all__ = [
     "IN_PYODIDE",
+    "Content",
     "JsError",
     "are_waiting",
     "block_on",
     "can_block",
     "engine_name",
-    "fetch",
     "find_canvas",
     "find_gpu",
     "global_text",

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from browsergpu.core.errors import InvalidArgument, InvalidType
 from browsergpu.core.files import file_bytes
-from browsergpu.gpu import platform
+from browsergpu.gpu import content, platform
 from browsergpu.onnx import operators as _operators  # noqa: F401 - fills the registry
 from browsergpu.onnx.graph.external import ExternalData
 from browsergpu.onnx.model import Model
@@ -103,7 +103,7 @@ async def _fetched(source: Any, report: Report) -> Any:
     if not _is_address(source):
         return source
     name = urlsplit(source).path.rsplit("/", 1)[-1] or source
-    return await platform.fetch(source, lambda done, total: report(done, total, name))
+    return await content.fetch(source, lambda done, total: report(done, total, name))
 
 
 def _loaded(source: Any, external: dict[str, Any], device: Any, report: Report) -> Model:

@@ -7,7 +7,7 @@ be called.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Coroutine
+from collections.abc import Coroutine
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -29,8 +29,8 @@ except ImportError:
 
 T = TypeVar("T")
 
-#: Called with the bytes that have arrived, and their expected number.
-Report = Callable[[int, int | None], object]
+#: Bytes of a piece of a download, at most.
+_PIECE = 1 << 20
 #: Bytes that are reserved for a download before they arrive.
 _MOST_RESERVED = 1 << 30
 
@@ -150,45 +150,33 @@ def global_text(name: str) -> str | None:
     return value if isinstance(value, str) else None
 
 
-async def fetch(url: str, report: Report | None = None) -> memoryview:
-    """Return the content at an address. Raises OSError if there is none.
+class Content(Shown):
+    """Pieces of content that arrive, in Python's memory, where they are once.
 
-    The browser fetches it, so that its rules for other origins hold. Each chunk is copied into
-    Python's memory as it arrives. ``report`` gets the bytes so far and their expected number, or
-    None if the server does not tell.
+    Parameters
+    ----------
+    total : int or None
+        The expected number of bytes.
     """
-    try:
-        response = await js.fetch(url)
-    except JsError as error:
-        raise OSError(f"{url}: {error}") from None
-    if not response.ok:
-        raise OSError(f"{url}: status {response.status}")
-    length = or_none(response.headers.get("content-length")) or ""
-    # The length of compressed content is not that of the chunks.
-    is_plain = or_none(response.headers.get("content-encoding")) in (None, "identity")
-    total = int(length) if is_plain and length.isdecimal() else None
-    content, size = bytearray(min(total or 0, _MOST_RESERVED)), 0
-    reader = or_none(response.body) and response.body.getReader()
-    try:
-        while reader and not (step := await reader.read()).done:
-            end = size + step.value.length
-            if end > len(content):
-                content.extend(bytes(end - len(content)))
-            with memoryview(content)[size:end] as place:
-                step.value.assign_to(place)
-            size = end
-            if report is not None:
-                report(size, total)
-    except JsError as error:
-        raise OSError(f"{url}: {error}") from None
-    except BaseException:
-        if reader:
-            reader.cancel()
-        raise
-    if total is not None and size != total:
-        raise OSError(f"{url}: {size} bytes of {total}")
-    del content[size:]
-    return memoryview(content)
+
+    def __init__(self, total: int | None) -> None:
+        self._memory, self._size = bytearray(min(total or 0, _MOST_RESERVED)), 0
+
+    def append(self, piece: bytes) -> None:
+        """Add a piece."""
+        end = self._size + len(piece)
+        if end > len(self._memory):
+            self._memory.extend(bytes(end - len(self._memory)))
+        self._memory[self._size : end] = piece
+        self._size = end
+
+    def finished(self) -> memoryview:
+        """Return the whole content."""
+        del self._memory[self._size :]
+        return memoryview(self._memory)
+
+    def close(self) -> None:
+        """Do nothing, as the memory is freed with the last reference."""
 
 
 class Answer(Shown):
@@ -205,7 +193,9 @@ class Answer(Shown):
     def __init__(self, response: Any) -> None:
         self.status = int(response.status)
         self.headers = {str(name): str(value) for name, value in response.headers.entries()}
-        self._reader = None if response.body is None else response.body.getReader()
+        body = or_none(response.body)
+        self._reader = None if body is None else body.getReader()
+        self._left: Any = None
 
     def __aiter__(self) -> Answer:
         return self
@@ -213,13 +203,18 @@ class Answer(Shown):
     async def __anext__(self) -> bytes:
         if self._reader is None:
             raise StopAsyncIteration
-        try:
-            item = await self._reader.read()
-        except JsError as error:
-            raise ConnectionError(str(error)) from None
-        if item.done:
-            raise StopAsyncIteration
-        return item.value.to_bytes()  # type: ignore[no-any-return]
+        if self._left is None:
+            try:
+                item = await self._reader.read()
+            except JsError as error:
+                raise ConnectionError(str(error)) from None
+            if item.done:
+                raise StopAsyncIteration
+            self._left = item.value
+        # A browser's pieces can have many MiB, which would be in memory twice.
+        piece, size = self._left, int(self._left.length)
+        self._left = piece.subarray(_PIECE) if size > _PIECE else None
+        return piece.subarray(0, _PIECE).to_bytes()  # type: ignore[no-any-return]
 
     async def close(self) -> None:
         """End the request."""
@@ -228,12 +223,12 @@ class Answer(Shown):
                 await self._reader.cancel()
 
 
-async def open_address(url: str, begin: int = 0) -> Answer:
+async def open_address(url: str, begin: int = 0, *, may_be_cached: bool = False) -> Answer:
     """Request the bytes at an address from ``begin`` on. Raises ConnectionError without an answer.
 
     The browser's rules for other origins hold. It shows some headers only if the server allows it.
     """
-    options: dict[str, Any] = {"cache": "no-store"}
+    options: dict[str, Any] = {"cache": "default" if may_be_cached else "no-store"}
     if begin:
         options["headers"] = {"Range": f"bytes={begin}-"}
     try:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import urllib.request
-from collections.abc import Callable
 from http.client import HTTPException
 from mmap import ACCESS_READ, mmap
 from tempfile import TemporaryFile
@@ -19,8 +18,6 @@ from browsergpu.gpu.native.engine import why_none
 IN_PYODIDE = False
 _FETCH_S = 60.0  # without an answer
 _CHUNK = 1 << 20  # bytes
-#: Called with the bytes that have arrived, and their expected number.
-Report = Callable[[int, int | None], object]
 JsError: type[BaseException] = RuntimeError
 
 
@@ -46,30 +43,34 @@ def _opener() -> urllib.request.OpenerDirector:
     return opener
 
 
-async def fetch(url: str, report: Report | None = None) -> memoryview:
-    """Return the content at an address of the schemes http and https, on a file on disk.
+class Content(Shown):
+    """Pieces of content that arrive, in a temporary file, which is then mapped.
 
-    ``report`` gets the bytes so far and their expected number, or None if the server does not tell.
-    Raises OSError if the content cannot be fetched as a whole.
+    Parameters
+    ----------
+    total : int or None
+        The expected number of bytes.
     """
-    try:
-        with _opener().open(url, timeout=_FETCH_S) as response, TemporaryFile() as file:
-            total, size = response.length, 0
-            while chunk := response.read(_CHUNK):
-                file.write(chunk)
-                size += len(chunk)
-                if report is not None:
-                    report(size, total)
-            file.flush()
-            if total is not None and size != total:
-                raise OSError(f"{url}: {size} bytes of {total}")
-            if not size:
-                return memoryview(b"")
-            return memoryview(mmap(file.fileno(), 0, access=ACCESS_READ))
-    except HTTPError as error:
-        raise OSError(f"{url}: status {error.code}") from None
-    except HTTPException as error:
-        raise OSError(f"{url}: {type(error).__name__}: {error}") from None
+
+    def __init__(self, total: int | None) -> None:
+        del total  # a file grows as it needs
+        self._file, self._size = TemporaryFile(), 0  # noqa: SIM115 - closed by close()
+
+    def append(self, piece: bytes) -> None:
+        """Add a piece."""
+        self._file.write(piece)
+        self._size += len(piece)
+
+    def finished(self) -> memoryview:
+        """Return the whole content."""
+        if not self._size:
+            return memoryview(b"")
+        self._file.flush()
+        return memoryview(mmap(self._file.fileno(), 0, access=ACCESS_READ))
+
+    def close(self) -> None:
+        """Close the file. What is mapped stays."""
+        self._file.close()
 
 
 class Answer(Shown):
@@ -105,11 +106,12 @@ class Answer(Shown):
         self._response.close()
 
 
-async def open_address(url: str, begin: int = 0) -> Answer:
+async def open_address(url: str, begin: int = 0, *, may_be_cached: bool = False) -> Answer:
     """Request the bytes at an address from ``begin`` on. Raises ConnectionError without an answer.
 
-    Blocks, as all requests outside of pages.
+    Blocks, as all requests outside of pages. Nothing is cached here.
     """
+    del may_be_cached
     request = urllib.request.Request(url, headers={"Range": f"bytes={begin}-"} if begin else {})
     try:
         return Answer(_opener().open(request, timeout=_FETCH_S))

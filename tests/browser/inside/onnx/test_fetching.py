@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from browsergpu.gpu import platform
+from browsergpu.gpu import content, platform
 from inside.onnx import making
 from inside.onnx.making import node, value
 
@@ -25,21 +25,21 @@ Serve = Callable[[bytes], str]
 def serve() -> Iterator[Serve]:
     """A function that returns an address for content: of a blob in a page, or of a server."""
     ends: list[Callable[[], None]] = []
-    yield lambda content: _blob(content, ends) if platform.IN_PYODIDE else _served(content, ends)
+    yield lambda data: _blob(data, ends) if platform.IN_PYODIDE else _served(data, ends)
     for end in ends:
         end()
 
 
-def _blob(content: bytes, ends: list[Callable[[], None]]) -> str:
+def _blob(data: bytes, ends: list[Callable[[], None]]) -> str:
     import js
     from pyodide.ffi import to_js
 
-    address = js.URL.createObjectURL(js.Blob.new(to_js([to_js(content)])))
+    address = js.URL.createObjectURL(js.Blob.new(to_js([to_js(data)])))
     ends.append(lambda: js.URL.revokeObjectURL(address))
     return str(address)
 
 
-def _served(content: bytes, ends: list[Callable[[], None]]) -> str:
+def _served(data: bytes, ends: list[Callable[[], None]]) -> str:
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             if self.path == "/elsewhere":
@@ -50,9 +50,9 @@ def _served(content: bytes, ends: list[Callable[[], None]]) -> str:
             self.send_response(200 if "missing" not in self.path else 404)
             extra = 5 if self.path == "/cut" else 0
             if self.path != "/unknown":
-                self.send_header("Content-Length", str(len(content) + extra))
+                self.send_header("Content-Length", str(len(data) + extra))
             self.end_headers()
-            self.wfile.write(content)
+            self.wfile.write(data)
 
         def log_message(self, format: str, *args: Any) -> None:
             pass
@@ -64,7 +64,7 @@ def _served(content: bytes, ends: list[Callable[[], None]]) -> str:
 
 
 def fetched(url: str, report: Any = None) -> bytes:
-    return bytes(platform.block_on(platform.fetch(url, report), "test"))
+    return bytes(platform.block_on(content.fetch(url, report), "test"))
 
 
 def large(count: int = 8) -> tuple[bytes, int]:
@@ -75,11 +75,11 @@ def large(count: int = 8) -> tuple[bytes, int]:
 
 
 def test_the_content_at_an_address(serve: Serve) -> None:
-    content = np.random.default_rng(0).bytes(3 * _MIB + 5)
+    given = np.random.default_rng(0).bytes(3 * _MIB + 5)
     told: list[tuple[int, int | None]] = []
-    assert fetched(serve(content), lambda done, total: told.append((done, total))) == content
+    assert fetched(serve(given), lambda done, total: told.append((done, total))) == given
     assert [done for done, _ in told] == sorted({done for done, _ in told})
-    assert told[-1] == (len(content), len(content))
+    assert told[-1] == (len(given), len(given))
     assert len(told) > 1
     assert fetched(serve(b"")) == b""
 
@@ -114,8 +114,8 @@ def test_an_address_reports_its_download(
     data, size = large()
     address = serve(data)
     if platform.IN_PYODIDE:  # a blob's address, as one of a server
-        fetch = platform.fetch
-        monkeypatch.setattr(platform, "fetch", lambda url, report: fetch(address, report))
+        fetch = content.fetch
+        monkeypatch.setattr(content, "fetch", lambda url, report: fetch(address, report))
         url = "https://host/m.onnx?version=2"
     else:
         url = f"{address}?version=2"
@@ -150,4 +150,4 @@ def test_weights_are_not_copied(bg: Any, serve: Serve, tmp_path: Any) -> None:
 
 
 def fetched_memory(url: str) -> memoryview:
-    return platform.block_on(platform.fetch(url), "test")
+    return platform.block_on(content.fetch(url), "test")

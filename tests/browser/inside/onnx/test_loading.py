@@ -76,7 +76,7 @@ def test_sources(bg: Any, tmp_path: Path) -> None:
 
 
 def test_addresses_are_fetched(bg: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    from browsergpu.gpu import platform
+    from browsergpu.gpu import content
 
     files = {"https://host/m.onnx": outside("w.bin"), "https://host/w.bin": W.tobytes()}
 
@@ -85,7 +85,7 @@ def test_addresses_are_fetched(bg: Any, monkeypatch: pytest.MonkeyPatch) -> None
             raise OSError(f"{url}: status 404")
         return files[url]
 
-    monkeypatch.setattr(platform, "fetch", fetch)
+    monkeypatch.setattr(content, "fetch", fetch)
     external = {"w.bin": "https://host/w.bin"}
     model = bg.onnx.load("https://host/m.onnx", external=external)
     np.testing.assert_allclose(model(X).numpy(), X @ W)
