@@ -14,6 +14,9 @@ from browsergpu.core.errors import InvalidArgument, InvalidType, NotInitialized,
 from browsergpu.core.showing import Description, Shown, byte_count
 from browsergpu.functions import manipulation, statistics
 from browsergpu.functions.nn import normalization
+from browsergpu.llm.constraints.guide import Guide, TokenBytes
+from browsergpu.llm.constraints.pattern import parsed
+from browsergpu.llm.constraints.schema import pattern_of
 from browsergpu.llm.generation.settings import settings_of, stops_of
 from browsergpu.llm.generation.steps import Steps
 from browsergpu.llm.generation.text import (
@@ -58,6 +61,7 @@ class LanguageModel(Shown):
         self._sequence = CachedSequence(self._steps, context)
         self._template, self._variables = template, variables
         self._compiled: ChatTemplate | None = None
+        self._token_bytes: TokenBytes | None = None
         self._is_closed = False
         known = [tokenizer.id_of(one) for one in _ENDS]
         self._ends = frozenset([*ends, *(one for one in known if one is not None)])
@@ -72,6 +76,7 @@ class LanguageModel(Shown):
         self, prompt: Any, max_tokens: int = 256, temperature: float = 0.0, top_k: int = 0,
         top_p: float = 1.0, min_p: float = 0.0, repetition_penalty: float = 1.0,
         seed: int | None = None, stop: Any = None, logprobs: bool = False,
+        regex: str | None = None, json_schema: Mapping[str, Any] | None = None,
     ) -> Generation:  # fmt: skip
         """Return the text after a prompt. Blocks.
 
@@ -97,7 +102,14 @@ class LanguageModel(Shown):
         stop : str or list of str, optional
             Texts at which the text ends. They are left out.
         logprobs : bool
-            Whether the result has log probabilities.
+            Whether the result has log probabilities. They are those of all tokens, also with a
+            constraint.
+        regex : str, optional
+            A regular expression of Python's ``re`` that the whole text matches, unless
+            ``finish_reason`` is "length". Without assertions and references to groups.
+        json_schema : dict, optional
+            A JSON schema. The text is JSON that is valid under it, unless ``finish_reason`` is
+            "length". Properties have the schema's order.
 
         Returns
         -------
@@ -112,7 +124,7 @@ class LanguageModel(Shown):
         """
         request = self._request(
             "generate", prompt, max_tokens, temperature, top_k, top_p, min_p, repetition_penalty,
-            seed, stop, logprobs,
+            seed, stop, logprobs, regex, json_schema,
         )  # fmt: skip
         work = self._sequence.work(request, self.tokenizer)
         return finished(request, "".join(pieces("generate", work)))
@@ -226,15 +238,33 @@ class LanguageModel(Shown):
     def _request(
         self, op: str, prompt: Any, max_tokens: Any = 256, temperature: Any = 0.0, top_k: Any = 0,
         top_p: Any = 1.0, min_p: Any = 0.0, repetition_penalty: Any = 1.0, seed: Any = None,
-        stop: Any = None, logprobs: Any = False,
+        stop: Any = None, logprobs: Any = False, regex: Any = None, json_schema: Any = None,
     ) -> Request:  # fmt: skip
-        settings = settings_of(op, temperature, top_k, top_p, min_p, repetition_penalty, logprobs)
+        settings = settings_of(
+            op, temperature, top_k, top_p, min_p, repetition_penalty, logprobs,
+            is_constrained=regex is not None or json_schema is not None,
+        )  # fmt: skip
         most = checks.integer(op, "max_tokens", max_tokens, 1)
         own = None if seed is None else checks.integer(op, "seed", seed, 0, 2**63 - 1)
         tokens = self._tokens(op, prompt)
         if not tokens:
             raise InvalidArgument(op, "prompt", Description("no tokens"), "have at least 1 token")
-        return Request(tokens, settings, most, stops_of(op, stop), own, self._ends)
+        stops, guide = stops_of(op, stop), self._guide(op, regex, json_schema)
+        return Request(tokens, settings, most, stops, own, self._ends, guide)
+
+    def _guide(self, op: str, regex: Any, schema: Any) -> Guide | None:
+        """Return the guide of a constraint."""
+        if regex is None and schema is None:
+            return None
+        if regex is not None and schema is not None:
+            raise InvalidArgument(op, "regex", regex, "left out beside json_schema")
+        if schema is None:
+            automaton = parsed(op, "regex", regex)
+        else:
+            automaton = parsed(op, "json_schema", pattern_of(op, schema))
+        if self._token_bytes is None:
+            self._token_bytes = TokenBytes(self.tokenizer, self.model.vocabulary)
+        return Guide(automaton, self._token_bytes, self._ends)
 
     def _tokens(self, op: str, prompt: Any) -> list[int]:
         """Return the tokens of a text, of messages, or checked tokens."""

@@ -86,6 +86,15 @@ def test_chats_and_texts(address: tuple[str, int]) -> None:
     assert len(found["choices"][0]["logprobs"]["token_logprobs"]) <= 3
 
 
+def test_json_of_a_schema(address: tuple[str, int]) -> None:
+    form = {"type": "json_schema", "json_schema": {"name": "x", "schema": {"enum": [12, 345]}}}
+    body = {"messages": MESSAGES, "temperature": 0, "response_format": form}
+    status, found = post(address, "/v1/chat/completions", body)
+    assert status == 200, found
+    assert found["choices"][0]["message"]["content"] in ("12", "345")
+    assert found["choices"][0]["finish_reason"] == "stop"
+
+
 def test_embeddings(address: tuple[str, int]) -> None:
     status, found = post(address, "/v1/embeddings", {"input": ["a", "hello"], "model": "m"})
     assert status == 200
@@ -107,6 +116,7 @@ def test_embeddings(address: tuple[str, int]) -> None:
         ({"messages": MESSAGES, "n": 2}, "n must be 1"),
         ({"messages": MESSAGES, "tools": [{}]}, "tools must be"),
         ({"messages": MESSAGES, "temperature": 1000}, "temperature must be"),
+        ({"messages": MESSAGES, "response_format": {"type": "json_object"}}, "response_format"),
         ({"messages": MESSAGES, "speed": 1}, "speed must be left out"),
         ({"messages": MESSAGES, "stream": True, "top_p": 5}, "top_p must be"),
         (b"{" * 100000, "nested deeper"),

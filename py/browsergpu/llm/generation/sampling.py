@@ -14,11 +14,13 @@ from browsergpu.functions.ordering import sorting
 from browsergpu.llm.generation.settings import Settings
 
 
-def sample(logits: Array, settings: Settings, seen: Array | None, generator: Any) -> Array:
+def sample(
+    logits: Array, settings: Settings, seen: Array | None, generator: Any, mask: Array | None = None
+) -> Array:
     """Return a token, int32 of shape [1].
 
-    The order is that of the package transformers: repetition penalty, temperature, top_k, top_p,
-    min_p.
+    The order is that of the package transformers: repetition penalty, mask, temperature, top_k,
+    top_p, min_p.
 
     Parameters
     ----------
@@ -30,12 +32,16 @@ def sample(logits: Array, settings: Settings, seen: Array | None, generator: Any
         float32 of shape [V]: 1 for tokens that the repetition penalty applies to.
     generator : Generator
         Random numbers, for settings that are not greedy.
+    mask : Array, optional
+        float32 of shape [V]: 0 for allowed tokens, -∞ for others.
     """
     own = logits
     if seen is not None:
         penalty = settings.repetition_penalty
         lowered = elementwise.where(own > 0, own / penalty, own * penalty)
         own = elementwise.where(seen > 0, lowered, own)
+    if mask is not None:
+        own = own + mask
     if settings.is_greedy:
         return _int32(sorting.argmax(own, axis=-1, keepdims=True))
     own = own / settings.temperature

@@ -20,6 +20,8 @@ class Settings:
         As ``LanguageModel.generate`` takes them.
     logprobs : bool
         Whether log probabilities are kept.
+    is_constrained : bool
+        Whether a mask of allowed tokens is added to the logits.
     """
 
     temperature: float
@@ -28,6 +30,7 @@ class Settings:
     min_p: float
     repetition_penalty: float
     logprobs: bool
+    is_constrained: bool = False
 
     @property
     def is_greedy(self) -> bool:
@@ -42,7 +45,7 @@ class Settings:
 
 def settings_of(
     op: str, temperature: Any, top_k: Any, top_p: Any, min_p: Any, repetition_penalty: Any,
-    logprobs: Any,
+    logprobs: Any, *, is_constrained: bool = False,
 ) -> Settings:  # fmt: skip
     """Return checked settings. Raises InvalidArgument for values out of range."""
     return Settings(
@@ -52,6 +55,7 @@ def settings_of(
         _real(op, "min_p", min_p, 0, 1),
         _real(op, "repetition_penalty", repetition_penalty, 1e-3, 1e3),
         checks.flag(op, "logprobs", logprobs),
+        is_constrained,
     )
 
 

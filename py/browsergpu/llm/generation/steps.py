@@ -46,6 +46,7 @@ class Steps(Shown):
         self._graphs: OrderedDict[Settings, _Step] = OrderedDict()
         self._token = creation.zeros(1, dtype=np.int32, device=self._device)
         self._seen: Array | None = None
+        self._mask: Array | None = None
         #: The last tokens, int32 of shape [RECENT], the newest last.
         self.recent = creation.zeros(RECENT, dtype=np.int32, device=self._device)
         #: Their log probabilities, if the settings keep them.
@@ -54,12 +55,14 @@ class Steps(Shown):
 
     @no_grad()
     def start(
-        self, tokens: Sequence[int], begin: int, settings: Settings, seed: int | None
-    ) -> None:
+        self, tokens: Sequence[int], begin: int, settings: Settings, seed: int | None,
+        mask: np.ndarray | None = None,
+    ) -> None:  # fmt: skip
         """Compute a prompt from a position on, and select the first token.
 
-        The cache has the tokens before ``begin``.
+        The cache has the tokens before ``begin``. ``mask`` is for constrained settings.
         """
+        self._allow(mask)
         self._generator.place = Philox(seed).place
         if settings.repetition_penalty != 1:
             self._see(tokens)
@@ -79,12 +82,22 @@ class Steps(Shown):
         else:
             self._seen[...] = seen
 
+    def _allow(self, mask: np.ndarray | None) -> None:
+        """Note the tokens that may be selected."""
+        if mask is None:
+            return
+        if self._mask is None:
+            self._mask = creation.asarray(mask, device=self._device)
+        else:
+            self._mask[...] = mask
+
     def array(self, tokens: Sequence[int]) -> Array:
         """Return tokens as int32."""
         return creation.asarray(np.asarray(tokens, np.int32), device=self._device)
 
-    def step(self, settings: Settings) -> None:
+    def step(self, settings: Settings, mask: np.ndarray | None = None) -> None:
         """Compute one more token. The first call with new settings captures the work."""
+        self._allow(mask)
         found = self._graphs.get(settings)
         if found is not None:
             self._graphs.move_to_end(settings)
@@ -101,7 +114,8 @@ class Steps(Shown):
     def _select(self, logits: Array, settings: Settings) -> None:
         """Select the next token, and keep it."""
         seen = self._seen if settings.repetition_penalty != 1 else None
-        token = sample(logits, settings, seen, self._generator)
+        mask = self._mask if settings.is_constrained else None
+        token = sample(logits, settings, seen, self._generator, mask)
         if settings.logprobs:
             own = log_probability(logits, token)
             self.logprobs[...] = manipulation.concat([self.logprobs[1:], own])

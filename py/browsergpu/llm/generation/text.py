@@ -15,6 +15,7 @@ from browsergpu.arrays.array import Array
 from browsergpu.core.errors import InvalidArgument
 from browsergpu.core.showing import Description, Shown
 from browsergpu.gpu import platform
+from browsergpu.llm.constraints.guide import Guide
 from browsergpu.llm.generation.settings import Settings
 from browsergpu.llm.generation.steps import RECENT, Steps
 from browsergpu.llm.generation.stops import Stops
@@ -68,6 +69,8 @@ class Request:
         Of the random numbers.
     ends : set of int
         Tokens at which it ends.
+    guide : Guide or None
+        The tokens that may follow.
     """
 
     prompt: Sequence[int]
@@ -76,6 +79,7 @@ class Request:
     stops: Sequence[str]
     seed: int | None
     ends: frozenset[int]
+    guide: Guide | None = None
     tokens: list[int] = field(default_factory=list)
     logprobs: list[float] = field(default_factory=list)
     finish_reason: str = "length"
@@ -105,7 +109,9 @@ class CachedSequence(Shown):
         begin = _shared(self._tokens, prompt[:-1])
         request.cached = begin
         self._tokens = prompt[:begin]
-        self._steps.start(prompt, begin, request.settings, request.seed)
+        guide = request.guide
+        mask = None if guide is None else guide.mask()
+        self._steps.start(prompt, begin, request.settings, request.seed, mask)
         self._tokens = prompt
         most = min(request.most, room)
         stream, stops = tokenizer.stream(), Stops(request.stops)
@@ -129,21 +135,28 @@ class CachedSequence(Shown):
                 request.tokens.append(token)
                 if request.settings.logprobs:
                     request.logprobs.append(float(found[1][at]))
+                if guide is not None:
+                    guide.advance(token)
                 piece = stops.add(stream.add(token))
                 if piece:
                     yield piece
                 if stops.found:
                     request.finish_reason = "stop"
                     return
-                if len(request.tokens) >= most:
+                is_complete = guide is not None and guide.is_complete
+                if is_complete:
+                    request.finish_reason = "stop"
+                if is_complete or len(request.tokens) >= most:
                     yield stops.add(stream.end()) + stops.end()
                     return
             # The tokens that were read are in the cache after the next step.
             self._tokens = prompt + request.tokens[:-1]
             left = most - len(request.tokens)
             ahead = min(1 if len(request.tokens) < RECENT else RECENT // 2, left)
+            if guide is not None:  # the next tokens depend on the one that was read
+                ahead, mask = 1, guide.mask()
             for _ in range(ahead):
-                self._steps.step(request.settings)
+                self._steps.step(request.settings, mask)
 
     def forget(self) -> None:
         """Note that the cache is used for something else."""

@@ -18,7 +18,7 @@ _SAME = ("temperature", "top_p", "seed", "stop", "top_k", "min_p", "repetition_p
 _NEUTRAL: dict[str, tuple[Any, ...]] = {
     "n": (1,), "best_of": (1,), "echo": (False,), "suffix": (None, ""), "logit_bias": (None, {}),
     "presence_penalty": (0,), "frequency_penalty": (0,), "tools": (None, []),
-    "tool_choice": (None, "none", "auto"), "response_format": (None, {"type": "text"}),
+    "tool_choice": (None, "none", "auto"),
     "top_logprobs": (None, 0), "parallel_tool_calls": (None, True, False), "store": (None, False),
     "reasoning_effort": (None,), "modalities": (None, ["text"]), "audio": (None,),
 }  # fmt: skip
@@ -52,6 +52,7 @@ def parsed(body: Any, *, is_chat: bool) -> Parsed:
         value = left.pop(name, None)
         if value is not None:
             options[name] = value
+    options |= _constraint(op, left.pop("response_format", None))
     most = left.pop("max_completion_tokens", None)
     also = left.pop("max_tokens", None)
     options["max_tokens"] = most or also or _DEFAULT_TOKENS
@@ -71,6 +72,17 @@ def parsed(body: Any, *, is_chat: bool) -> Parsed:
         _messages(op, prompt) if is_chat else prompt, options, is_stream, is_chat,
         bool(usage.get("include_usage")),
     )  # fmt: skip
+
+
+def _constraint(op: str, given: Any) -> dict[str, Any]:
+    """Return the option for a response_format."""
+    if given in (None, {"type": "text"}):
+        return {}
+    own = given.get("json_schema") if isinstance(given, dict) else None
+    if not isinstance(own, dict) or given.get("type") != "json_schema" or "schema" not in own:
+        expected = 'of the type "text" or "json_schema", with a schema'
+        raise InvalidArgument(op, "response_format", given, expected)
+    return {"json_schema": own["schema"]}
 
 
 def _messages(op: str, messages: Any) -> list[dict[str, Any]]:
