@@ -9,6 +9,7 @@ import numpy as np
 
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.autograd.grad_mode import no_grad
+from browsergpu.compiled.guards import versions_of
 from browsergpu.core import checks
 from browsergpu.core.errors import InvalidArgument, InvalidType, NotInitialized, Unsupported
 from browsergpu.core.showing import Description, Shown, byte_count
@@ -62,6 +63,10 @@ class LanguageModel(Shown):
         self._template, self._variables = template, variables
         self._compiled: ChatTemplate | None = None
         self._token_bytes: TokenBytes | None = None
+        self._adapters: Any = None
+        self._states: list[Any] = []
+        #: The device of the model.
+        self.device = device
         self._is_closed = False
         known = [tokenizer.id_of(one) for one in _ENDS]
         self._ends = frozenset([*ends, *(one for one in known if one is not None)])
@@ -71,6 +76,32 @@ class LanguageModel(Shown):
         if self._is_closed:
             return f"{kind}, closed"
         return f"{kind}, context {self.context}, cache {byte_count(self._cache.nbytes)}"
+
+    def check_open(self, op: str) -> None:
+        """Raise NotInitialized if the model is closed."""
+        if self._is_closed:
+            raise NotInitialized(op, "The model is closed. Load it again.")
+
+    def adapt(self, adapters: Any) -> None:
+        """Note the adapters of the network, or None. :func:`browsergpu.llm.lora` calls it."""
+        if adapters is not None and self._adapters is not None:
+            given = Description("a model with adapters")
+            raise InvalidArgument("llm.lora", "model", given, "without adapters. Call remove().")
+        self._adapters = adapters
+        self._forget()
+
+    def _follow(self) -> None:
+        """Forget cached states and captured work if adapters have changed since."""
+        if self._adapters is None:
+            return
+        states = versions_of(list(self._adapters.parameters()))
+        if states != self._states:
+            self._forget()
+            self._states = states
+
+    def _forget(self) -> None:
+        self._states = []
+        self._sequence.close()
 
     def generate(
         self, prompt: Any, max_tokens: int = 256, temperature: float = 0.0, top_k: int = 0,
@@ -267,11 +298,15 @@ class LanguageModel(Shown):
         return Guide(automaton, self._token_bytes, self._ends)
 
     def _tokens(self, op: str, prompt: Any) -> list[int]:
-        """Return the tokens of a text, of messages, or checked tokens."""
-        if self._is_closed:
-            raise NotInitialized(op, "The model is closed. Load it again.")
+        found = self.tokens(op, prompt)
+        self._follow()
+        return found
+
+    def tokens(self, op: str, prompt: Any, *, add_special_tokens: bool = True) -> list[int]:
+        """Return the tokens of a text, of messages, or checked tokens. ``op`` is for errors."""
+        self.check_open(op)
         if isinstance(prompt, str):
-            return self.tokenizer.encode(prompt)
+            return self.tokenizer.encode(prompt, add_special_tokens)
         if isinstance(prompt, list | tuple | np.ndarray) and len(prompt):
             if isinstance(prompt[0], Mapping):
                 text = self.prompt_of(list(prompt))

@@ -50,8 +50,11 @@ class Decoder(Module):
         self.head = Head(weights, config, self.embeddings)
         self.angles = table(weights, config, positions, config.rope_base)
 
-    def forward(self, tokens: Array, cache: Cache) -> Array:
-        """Return the states [T, width] of int32 tokens [T], from the cache's position on."""
+    def forward(self, tokens: Array, cache: Cache | None) -> Array:
+        """Return the states [T, width] of int32 tokens [T], from the cache's position on.
+
+        Without a cache, the tokens are the whole sequence, and there is a gradient.
+        """
         x = tables.embedding(tokens, self.embeddings)
         if self.scale != 1:
             x = x * self.scale
@@ -59,7 +62,7 @@ class Decoder(Module):
             x = self.block(block, x, cache)
         return self.norm(x)  # type: ignore[no-any-return]
 
-    def block(self, block: Module, x: Array, cache: Cache) -> Array:
+    def block(self, block: Module, x: Array, cache: Cache | None) -> Array:
         """Return the states after a block."""
         return block(x, cache, self.angles)  # type: ignore[no-any-return]
 

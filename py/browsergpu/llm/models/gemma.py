@@ -43,7 +43,7 @@ class GemmaBlock(Module):
         self.mlp = GatedMLP(weights, prefix, config, gelu)
         self.after_mlp = RMSNorm(weights, f"{prefix}.post_ffw_norm", width, eps)
 
-    def forward(self, x: Array, cache: Cache, angles: Array) -> Array:
+    def forward(self, x: Array, cache: Cache | None, angles: Array) -> Array:
         """Return the states [T, width] after the block."""
         x = x + self.after_attention(self.attention(self.attention_norm(x), cache, angles))
         return x + self.after_mlp(self.mlp(self.mlp_norm(x)))  # type: ignore[no-any-return]
@@ -71,7 +71,7 @@ class Gemma(Decoder):
                 weights, config, positions, config.rope_local_base, scaled=False
             )
 
-    def block(self, block: Module, x: Array, cache: Cache) -> Array:
+    def block(self, block: Module, x: Array, cache: Cache | None) -> Array:
         """Return the states after a block."""
         turn = self.local_angles if block.is_local else self.angles
         return block(x, cache, turn)  # type: ignore[no-any-return]

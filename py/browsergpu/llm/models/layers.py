@@ -6,10 +6,12 @@ from collections.abc import Callable
 from math import sqrt
 
 from browsergpu.arrays.array import Array
+from browsergpu.arrays.autograd.families import TRACKED
 from browsergpu.functions.language import quantized
 from browsergpu.functions.language.attention import cached_attention, rms_norm, rotate
 from browsergpu.functions.language.quantized import QuantizedArray
 from browsergpu.functions.nn import normalization, tables
+from browsergpu.llm.models import training
 from browsergpu.llm.models.cache import Cache
 from browsergpu.llm.models.config import Config
 from browsergpu.llm.models.weights import Weights
@@ -43,6 +45,8 @@ class RMSNorm(Module):
 
     def forward(self, x: Array) -> Array:
         """Return an array of the input's shape."""
+        if type(x) in TRACKED:  # the kernel has no gradient
+            return normalization.rms_norm(x, self.weight.shape, self.weight, self.eps)
         return rms_norm(x, self.weight, self.eps)
 
 
@@ -102,12 +106,20 @@ class Attention(Module):
         self.softcap = config.attention_softcap
 
     def forward(
-        self, x: Array, cache: Cache, angles: Array | None, residual: Array | None = None
+        self, x: Array, cache: Cache | None, angles: Array | None, residual: Array | None = None
     ) -> Array:
-        """Return the attention of tokens [T, width] at the cache's position, plus ``residual``."""
+        """Return the attention of tokens [T, width] at the cache's position, plus ``residual``.
+
+        Without a cache, the tokens are the whole sequence, and there is a gradient.
+        """
         q, k, v = self._heads(x)
         if self.is_normed:
             q, k = self.q_norm(q), self.k_norm(k)
+        if cache is None:
+            if angles is not None:
+                q, k = (training.rotated(one, angles, adjacent=self.adjacent) for one in (q, k))
+            found = training.attention(q, k, v, self.scale, self.softcap, self.window)
+            return self._joined(found, residual)
         cache.add(self.layer, k, v, angles, adjacent=self.adjacent)
         if angles is not None:
             q = rotate(q, angles, cache.position, self.adjacent)
@@ -115,8 +127,12 @@ class Attention(Module):
         found = cached_attention(
             q, keys, values, cache.position, self.scale, self.softcap, self.window
         )
+        return self._joined(found, residual)
+
+    def _joined(self, x: Array, residual: Array | None) -> Array:
+        """Return the output of heads [T, H, D]."""
         heads, _, width = self.sizes
-        return self.output(found.reshape((x.shape[0], heads * width)), residual)  # type: ignore[no-any-return]
+        return self.output(x.reshape((x.shape[0], heads * width)), residual)  # type: ignore[no-any-return]
 
     def _heads(self, x: Array) -> tuple[Array, Array, Array]:
         """Return queries, keys and values of shape [T, heads, head_width]."""

@@ -27,7 +27,7 @@ class Phi3Block(Module):
         self.down = Linear(weights, f"{prefix}.ffn_down", width, inner)
         self.inner = inner
 
-    def forward(self, x: Array, cache: Cache, angles: Array) -> Array:
+    def forward(self, x: Array, cache: Cache | None, angles: Array) -> Array:
         """Return the states [T, width] after the block."""
         x = self.attention(self.attention_norm(x), cache, angles, x)
         both = self.gate_and_up(self.mlp_norm(x))

@@ -26,7 +26,7 @@ class QwenBlock(Module):
         self.mlp_norm = RMSNorm(weights, f"{prefix}.ffn_norm", config.width, config.eps)
         self.mlp = GatedMLP(weights, prefix, config, activations.silu)
 
-    def forward(self, x: Array, cache: Cache, angles: Array) -> Array:
+    def forward(self, x: Array, cache: Cache | None, angles: Array) -> Array:
         """Return the states [T, width] after the block."""
         x = self.attention(self.attention_norm(x), cache, angles, x)
         return self.mlp(self.mlp_norm(x), x)  # type: ignore[no-any-return]

@@ -1,0 +1,1 @@
+"""Adapters: small matrices that are trained beside frozen weights."""
