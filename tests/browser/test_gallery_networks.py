@@ -54,3 +54,11 @@ def test_retrained(notebook: NotebookPage) -> None:
     text = run(notebook, "retrained")
     assert number(text, "and now") > max(0.6, number(text, "read rightly"))
     assert "those of the file: True" in text
+
+
+def test_chat(notebook: NotebookPage) -> None:
+    """Of a tiny model with random weights, in place of the downloaded one."""
+    text = run(notebook, "chat")
+    assert number(text, "then") > 0  # tokens a second
+    assert re.search("the animal: (cat|dog|bird) with legs: (2|4)", text)
+    assert number(text, "itself:") > 0.99

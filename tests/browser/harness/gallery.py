@@ -20,6 +20,9 @@ LISTED = json.loads((GALLERY / "index.json").read_text(encoding="utf-8"))
 #: A file in place of nanoGPT's, with the same calls of PyTorch.
 MODEL = (Path(__file__).parent / "gpt_model.py").read_text(encoding="utf-8")
 
+#: Functions that make a file of a tiny language model.
+TINY = (Path(__file__).parents[1] / "inside" / "llm" / "tiny.py").read_text(encoding="utf-8")
+
 #: Small sizes, as replacements of the notebooks' first cells.
 SMALL = {
     "darkroom": "height, width = 54, 80\nframes = 3",
@@ -34,6 +37,9 @@ SMALL = {
     f"from pathlib import Path\nPath('model.py').write_text({MODEL!r})",
     "swirl": "points, side = 2000, 64\nwidth, batch, steps, times = 48, 256, 150, 8",
     "membrane": "points, width, steps = 128, 16, 120\nside = 48",
+    "chat": f"from pathlib import Path\nPath('tiny.py').write_text({TINY!r})\n"
+    "import browsergpu as bg\nimport tiny\nsource = 'tiny.gguf'\ncontext, most = 128, 8\n"
+    "Path(source).write_bytes(tiny.file_of(bg, tiny.weights('llama'), tiny.metadata('llama')))",
     "retrained": "channels, epochs, rounds = 8, 3, 60",
     "text": "photo = ''\naddress = '/text-models'",
 }
