@@ -60,6 +60,34 @@ def test_the_gpu_panel_shows_memory_and_a_cell_its_kernels(notebook: NotebookPag
     notebook.run("del kept, y")
 
 
+def test_the_gpu_panel_lists_arrays_with_lines_and_times_of_cells(notebook: NotebookPage) -> None:
+    open_panel(notebook, "GPU")
+    notebook.run(
+        "import browsergpu as bg\npanel_a = bg.ones((300, 200))\npanel_b = panel_a[5:]\n"
+        "panel_list = [bg.zeros(1000, dtype=bg.uint8)]\nbg.eval(panel_a, panel_list[0])\n"
+        "panel_lazy = panel_a + 1\npanel_layer = bg.nn.Linear(8, 4)\nbg.zeros(3)"
+    )
+    count = notebook.cell(0).locator(".cell-count").inner_text().strip("[]")
+    panel = notebook.page.get_by_role("tabpanel", name="GPU")
+    arrays = panel.get_by_role("region", name="Arrays on the GPU").get_by_role("row")
+
+    def row(name: str) -> list[str]:
+        found = arrays.filter(has=notebook.page.get_by_role("rowheader", name=name))
+        expect(found).to_have_count(1)
+        head = found.get_by_role("rowheader").inner_text()
+        return [*head.splitlines(), *found.get_by_role("cell").all_inner_texts()]
+
+    assert row("panel_a") == ["panel_a", f"Cell {count}, line 2", "300 × 200 float32", "246 kB"]
+    assert row("panel_b")[3] == "memory of panel_a"
+    assert row("panel_list[0]")[1:] == [f"Cell {count}, line 4", "1000 uint8", "1.0 kB"]
+    assert row("panel_lazy")[2:] == ["300 × 200 float32", "not computed"]
+    assert row("panel_layer.weight")[2] == "4 × 8 float32"
+    times = panel.get_by_role("region", name="Times of the last cells").get_by_role("row")
+    expect(times.nth(1)).to_contain_text(re.compile(rf"\[{count}\]\s*\d+(\.\d+)? m?s"))
+    notebook.run("del panel_a, panel_b, panel_list, panel_lazy, panel_layer")
+    expect(arrays.filter(has_text="panel_")).to_have_count(0)
+
+
 def test_tabs_are_reached_by_arrow_keys(notebook: NotebookPage) -> None:
     open_panel(notebook, "Files")
     notebook.page.keyboard.press("ArrowRight")

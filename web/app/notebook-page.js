@@ -1,5 +1,6 @@
 /** Assembles the notebook page: kernel, cells, files, status, keys. */
 import { acceptDrops, KernelFiles } from "./notebook/files.js";
+import { showArrays, showCellTimes } from "./kernel/gpu-arrays.js";
 import { showGpuMemory } from "./kernel/gpu-panel.js";
 import { showVariables } from "./kernel/variables.js";
 import { showOutline } from "./notebook/outline.js";
@@ -186,10 +187,14 @@ function fillPanels(kernel, notebook, found) {
   const fill = {
     outline: () => showOutline(found.outline, notebook),
     variables: () => void showVariables(found.variables, kernel),
-    gpu: () => void kernel.status(),
+    gpu: () => {
+      void kernel.status();
+      void showArrays(kernel, found["gpu-arrays"]);
+    },
   };
   const shown = sideTabs(found["side-tabs"], (name) => fill[name]?.());
   showGpuMemory(kernel, { chart: found["gpu-chart"], text: found["gpu-text"] });
+  showCellTimes(kernel, found["gpu-times"]);
   /** @type {number | undefined} */
   let timer;
   const later = () => {
@@ -199,7 +204,7 @@ function fillPanels(kernel, notebook, found) {
   notebook.addEventListener("change", later);
   notebook.addEventListener("shown", later);
   kernel.addEventListener("state", ({ detail: { state } }) => {
-    if (state === "idle" && shown() === "variables") fill.variables();
+    if (state === "idle" && ["variables", "gpu"].includes(shown())) fill[shown()]();
   });
 }
 

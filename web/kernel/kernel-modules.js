@@ -8,7 +8,8 @@ const FOLDER = "/opt/notebook";
 const NAMES = [
   "__init__", "bytecode", "without_terminal", "channel", "outputs", "tracebacks", "waiting",
   "asking", "packages", "display", "processes", "installing", "gpu_work", "timing", "shell",
-  "completion", "documentation", "analysis", "outline", "graphics_memory", "variables", "runner",
+  "completion", "documentation", "analysis", "outline", "graphics_memory", "gpu_arrays", "variables",
+  "runner",
   "widget", "number_widgets", "range_widgets", "text_widgets", "choice_widgets", "button_widgets",
   "box_widgets", "widget_links", "interact",
   "../ipywidgets", // the name under which notebooks import it

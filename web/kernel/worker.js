@@ -176,6 +176,7 @@ const handlers = {
   complete: look,
   describe: look,
   variables: ({ id }) => post({ type: "answer", id, value: JSON.parse(call("variables")) }),
+  arrays: ({ id }) => post({ type: "answer", id, value: JSON.parse(call("arrays")) }),
   status: ({ id }) => post({ type: "answer", id, value: JSON.parse(call("status")) }),
 };
 

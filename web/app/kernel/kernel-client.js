@@ -24,7 +24,7 @@ export function prepareKernel() {
 /**
  * Code that is queued or runs.
  * @typedef {{
- *   id: number, name: () => string, code: string, listener: (message: any) => void,
+ *   id: number, name: () => string, label: string, code: string, listener: (message: any) => void,
  *   group: unknown, resolve: (ending: any) => void, reject: (error: Error) => void,
  * }} Run
  */
@@ -38,7 +38,8 @@ export function prepareKernel() {
  * - "loading" ({text})
  * - "unresponsive": an interrupt had no effect
  * - "widget": a message for a cell's control; see widgets.js
- * - "gpu" ({working}): whether the GPU still works for a run
+ * - "ran" ({id, name, seconds}): a run has ended
+ * - "gpu" ({id, working, seconds}): whether and how long the GPU works for an ended run
  * - "files": the contents of the home folder; see home-folder.js
  * - "download" ({name, bytes})
  * - "memory": the GPU's memory; see graphics_memory.py
@@ -126,7 +127,7 @@ export class KernelClient extends EventTarget {
       return Promise.reject(new Error(NOT_RUNNING));
     }
     const request = {
-      id: this.#nextId++, name, code, listener, group, ...Promise.withResolvers(),
+      id: this.#nextId++, name, label: "", code, listener, group, ...Promise.withResolvers(),
     };
     this.#queue.push(request);
     this.#advance();
@@ -181,6 +182,11 @@ export class KernelClient extends EventTarget {
   /** Return the variables with their sizes (variables.py), null if the kernel is busy. */
   variables() {
     return this.#ask({ type: "variables" });
+  }
+
+  /** Return the arrays on the GPU (gpu_arrays.py), null if the kernel is busy. */
+  arrays() {
+    return this.#ask({ type: "arrays" });
   }
 
   /**
@@ -295,7 +301,8 @@ export class KernelClient extends EventTarget {
     this.hasRun = true;
     this.#setState("busy");
     const { id, name, code } = request;
-    this.#send({ type: "run", id, name: name(), code });
+    request.label = name();
+    this.#send({ type: "run", id, name: request.label, code });
   }
 
   #finish(message) {
@@ -308,6 +315,7 @@ export class KernelClient extends EventTarget {
       this.#background.delete(this.#background.keys().next().value);
     }
     this.#setState("idle");
+    this.#emit("ran", { id: request.id, name: request.label, seconds: message.seconds });
     request.resolve(message);
     if (!message.ok) this.#dropQueued(request.group, "Not run: the run before it failed.");
     this.#advance();

@@ -21,6 +21,7 @@ Modules, each importing only those above it:
     analysis          both by jedi, for names without a value; loaded on first use
     outline           summary of the variables, for completion while the kernel is busy
     graphics_memory   GPU memory of the user's arrays and backends
+    gpu_arrays        the user's arrays on the GPU with their lines; loaded on first use
     runner            one entry point for cells and `browsergpu.run`
     widget            base class of controls, with ipywidgets' names; the following modules
                       are imported only by user code

@@ -136,6 +136,14 @@ class Runner:
 
         return json.dumps(variables.table(self.namespace, self._shell.user_ns_hidden))
 
+    def arrays(self) -> str:
+        """Return the arrays that keep GPU memory in use, as JSON."""
+        from . import gpu_arrays
+
+        shell = self._shell
+        cells = self.namespace.get("In", [])
+        return json.dumps(gpu_arrays.table(self.namespace, shell.user_ns_hidden, cells))
+
     def active_run(self) -> int | None:
         """Return the run that the calling code belongs to, None before the first run."""
         shown = outputs.active()
