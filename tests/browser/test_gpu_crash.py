@@ -221,6 +221,7 @@ def test_the_notebook_tells_that_the_gpu_was_lost_and_restarts(
     expect(status).to_contain_text("The GPU was lost, with all arrays on it.")
     shown = notebook.run("x")
     expect(shown.locator(".output-traceback").first).to_contain_text("DeviceLost")
+    expect(shown.locator(".stderr")).to_have_count(0)
     expect(notebook.run("print('not reached')\ndisplay(x)")).to_contain_text("DeviceLost")
     status.get_by_role("button", name="Restart the kernel").click()
     notebook.wait_state("loading")

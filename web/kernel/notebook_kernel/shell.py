@@ -13,6 +13,7 @@ from IPython.core.compilerop import CachingCompiler
 from IPython.core.debugger import InterruptiblePdb
 from IPython.core.displayhook import DisplayHook
 from IPython.core.error import UsageError
+from IPython.core.formatters import BaseFormatter, PlainTextFormatter
 from IPython.core.interactiveshell import ExecutionResult, InteractiveShell
 from traitlets import Type
 from traitlets.config import Config
@@ -20,7 +21,6 @@ from traitlets.config import Config
 from . import display, installing, processes, timing, tracebacks
 
 FOLDER = "/tmp/ipython"
-FORMATTERS = "IPython.core.formatters"
 SCRIPTS = ("bash", "sh", "script", "perl", "ruby", "pypy", "python2", "python3", "system", "sx")
 
 
@@ -56,7 +56,7 @@ class Shell(InteractiveShell):
     # The latest code as written, and as Python reads it.
     _source: str | None = None
     _code = ""
-    # The first error while the run displayed a value.
+    # The first error of the text of a displayed value.
     _display_error: BaseException | None = None
 
     async def run(self, name: str, code: str) -> ExecutionResult:
@@ -116,12 +116,17 @@ class Shell(InteractiveShell):
     ) -> None:
         """Show an error that does not end the run, such as in a script of %run.
 
-        An error while a value is displayed fails the run once its code has ended.
+        If not even the text of a displayed value can be made, its error fails the run once the code
+        has ended.
         """
         _, error, frames = self._get_exc_info(exc_tuple)
-        if frames is not None and frames.tb_frame.f_globals.get("__name__") == FORMATTERS:
-            self._display_error = self._display_error or error
-            return
+        if frames is not None and "self" in frames.tb_frame.f_locals:
+            formatter = frames.tb_frame.f_locals["self"]
+            if isinstance(formatter, PlainTextFormatter):
+                self._display_error = self._display_error or error
+                return
+            if isinstance(formatter, BaseFormatter) and type(error) is type(self._display_error):
+                return  # another form of the same value
         ends_the_run = running_compiled_code or exception_only
         if not ends_the_run and not isinstance(error, KeyboardInterrupt):
             sys.stderr.write(tracebacks.report(error).shown)
