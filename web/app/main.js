@@ -1,4 +1,5 @@
 /** Selects the page to show: missing requirements, the kernel alone, or the notebook. */
+import "./base/settings.js"; // applies the theme
 import { prepareKernel } from "./kernel/kernel-client.js";
 import { detectProblems } from "./kernel/problems.js";
 import { showProblems } from "./kernel/problems-page.js";

@@ -23,6 +23,7 @@ import { pictureIn } from "./base/picture.js";
 import { Restarting } from "./kernel/restarting.js";
 import { explainEnd } from "./kernel/server.js";
 import { runAndTell } from "./notebook/run-all.js";
+import { settingsDialog } from "./notebook/settings-dialog.js";
 import { Selection } from "./notebook/selection.js";
 import { copyLink, downloadPage } from "./sharing/sharing.js";
 import { Shelf } from "./storage/shelf.js";
@@ -129,6 +130,10 @@ export function openNotebookPage(app) {
     docs: () => void window.open("docs/", "_blank", "noopener"),
     help: () => found["help-dialog"].showModal(),
     find: () => finder.open(),
+    settings: settingsDialog({
+      dialog: found["settings-dialog"], completes: found["settings-completes"],
+      wraps: found["settings-wraps"], theme: found["settings-theme"], size: found["settings-size"],
+    }),
     palette: () => openPalette(),
     "pick-files": () => found["file-picker"].click(),
   };

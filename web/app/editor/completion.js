@@ -4,13 +4,14 @@ import {
   startCompletion,
 } from "@codemirror/autocomplete";
 import { globalCompletion, localCompletionSource } from "@codemirror/lang-python";
+import { settings } from "../base/settings.js";
 import { StaticNames } from "./static-names.js";
 
 const VALID = /^\w*$/;
 
 function trigger(context) {
-  return context.explicit
-    || context.matchBefore(/[\w.]$|\[["'][^"'\]]*$|\bimport $|\bfrom $|^\s*%%?\w*$/);
+  return context.explicit || settings.values.completes
+    && context.matchBefore(/[\w.]$|\[["'][^"'\]]*$|\bimport $|\bfrom $|^\s*%%?\w*$/);
 }
 
 /** Return a CodeMirror completion source that asks `kernel` and never waits for a busy one. */

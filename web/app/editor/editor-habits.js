@@ -1,10 +1,34 @@
 /** Common editor features: find and replace, line numbers, a cursor that no bar hides. */
 import { openSearchPanel, search, searchKeymap, searchPanelOpen } from "@codemirror/search";
 import { Compartment } from "@codemirror/state";
-import { EditorView, keymap, lineNumbers } from "@codemirror/view";
+import { EditorView, ViewPlugin, keymap, lineNumbers } from "@codemirror/view";
+import { settings } from "../base/settings.js";
 import { covered } from "../base/view.js";
 
 const gutters = new Compartment();
+
+const wrapping = new Compartment();
+const wrappingOfSettings = () => (settings.values.wraps ? EditorView.lineWrapping : []);
+
+/** Applies changed settings to an editor. */
+const followSettings = ViewPlugin.fromClass(class {
+  #change;
+
+  constructor(view) {
+    this.#change = () => {
+      view.dispatch({ effects: wrapping.reconfigure(wrappingOfSettings()) });
+      view.requestMeasure(); // the font may have another size
+    };
+    settings.addEventListener("change", this.#change);
+  }
+
+  destroy() {
+    settings.removeEventListener("change", this.#change);
+  }
+});
+
+/** The extension of code editors that wraps lines if the settings say so. */
+export const wrapsBySettings = () => [wrapping.of(wrappingOfSettings()), followSettings];
 
 /** The extensions of every editor. */
 export const editorHabits = [

@@ -15,7 +15,7 @@ import { EditorView, drawSelection, highlightSpecialChars, keymap } from "@codem
 import { tags } from "@lezer/highlight";
 import { completeByTab } from "./completion.js";
 import { documentation, documentationByTab, hideDocumentation } from "./documentation.js";
-import { editorHabits, isSearching } from "./editor-habits.js";
+import { editorHabits, isSearching, wrapsBySettings } from "./editor-habits.js";
 
 // Colours are CSS variables, so light and dark mode follow the system automatically.
 export const codeColours = HighlightStyle.define([
@@ -85,7 +85,7 @@ export function createEditor({ parent, doc, type, label, keys, help, onChange })
         indentUnit.of("    "),
         EditorState.tabSize.of(4),
         code ? [
-          python(), indentOnInput(), bracketMatching(), closeBrackets(),
+          wrapsBySettings(), python(), indentOnInput(), bracketMatching(), closeBrackets(),
           autocompletion({ override: [help.complete], icons: true }),
           Prec.high(tabs(help)), documentation(help.kernel),
           keymap.of([...closeBracketsKeymap, ...completionKeymap]),

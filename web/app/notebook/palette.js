@@ -97,6 +97,7 @@ export function commandsOf(actions, cells, notebook, finder) {
     ["Tour", "", actions.tour],
     ["Gallery", "", actions.gallery],
     ["Documentation", "", actions.docs],
+    ["Settings: theme, font size, completion, word wrap", "", actions.settings],
     ["Keyboard shortcuts", "H", actions.help],
   ];
   return table.map(([label, keys, run]) => ({ label, keys, run }));
