@@ -13,7 +13,7 @@ from IPython.core.compilerop import CachingCompiler
 from IPython.core.debugger import InterruptiblePdb
 from IPython.core.displayhook import DisplayHook
 from IPython.core.error import UsageError
-from IPython.core.formatters import BaseFormatter, PlainTextFormatter
+from IPython.core.formatters import BaseFormatter, MimeBundleFormatter, PlainTextFormatter
 from IPython.core.interactiveshell import ExecutionResult, InteractiveShell
 from traitlets import Type
 from traitlets.config import Config
@@ -56,7 +56,7 @@ class Shell(InteractiveShell):
     # The latest code as written, and as Python reads it.
     _source: str | None = None
     _code = ""
-    # The first error of the text of a displayed value.
+    # The first error of a displayed value's text or bundle.
     _display_error: BaseException | None = None
 
     async def run(self, name: str, code: str) -> ExecutionResult:
@@ -116,13 +116,13 @@ class Shell(InteractiveShell):
     ) -> None:
         """Show an error that does not end the run, such as in a script of %run.
 
-        If not even the text of a displayed value can be made, its error fails the run once the code
-        has ended.
+        An error of a displayed value's text, or of its `_repr_mimebundle_`, fails the run once the
+        code has ended.
         """
         _, error, frames = self._get_exc_info(exc_tuple)
         if frames is not None and "self" in frames.tb_frame.f_locals:
             formatter = frames.tb_frame.f_locals["self"]
-            if isinstance(formatter, PlainTextFormatter):
+            if isinstance(formatter, PlainTextFormatter | MimeBundleFormatter):
                 self._display_error = self._display_error or error
                 return
             if isinstance(formatter, BaseFormatter) and type(error) is type(self._display_error):
