@@ -97,13 +97,16 @@ def _linear(input: Array, weight: Array, bias: Array | None) -> Array:
     """Return ``input @ weight.T + bias`` of floats."""
     op = "linear"
     x, w = inputs.floats(op, "input", input), inputs.floats(op, "weight", weight)
-    if w.ndim != 2:
+    shape, own = x.node.shape, w.node.shape  # the shapes of tensors take longer
+    if len(own) != 2:
         raise InvalidArgument(op, "weight", w, "have shape [O, I]")
-    shape, (columns, inner) = tuple(x.shape), w.shape
+    columns, inner = own
     if not shape or shape[-1] != inner:
         expected = f"have {inner} elements on the last axis, as weight has"
         raise InvalidArgument(op, "input", x, expected)
-    b = inputs.vector(op, "bias", bias, columns)
+    b = None if bias is None else inputs.floats(op, "bias", bias)
+    if b is not None and b.node.shape != (columns,):
+        raise InvalidArgument(op, "bias", b, f"have shape {(columns,)}")
     whole = (*shape[:-1], columns)
     made = inputs.room(op, x, inputs.common(x, w, b), whole)
     if 0 in whole:
