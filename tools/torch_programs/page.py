@@ -54,7 +54,10 @@ class ProgramPage:
         )
         try:
             out, error = self._page.run(code, timeout=seconds + 240)
-        except (AssertionError, TimeoutError) as failed:
+        except TimeoutError:
+            self.close()
+            return "", f"it printed nothing in the last 240 of {seconds + 240:g} seconds"
+        except AssertionError as failed:
             self.close()
             return "", str(failed)
         return out, error

@@ -1,0 +1,1 @@
+"""array-api-extra's own tests, run with browsergpu as the only backend."""
