@@ -5,13 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from browsergpu.arrays.array import Array
-from browsergpu.core import shapes
 from browsergpu.core.errors import InvalidArgument, InvalidType
-from browsergpu.functions import elementwise
-from browsergpu.functions.linalg import norms
 from browsergpu.networks.module import Module
 from browsergpu.networks.parametrize import register_parametrization
-from browsergpu.networks.reparametrizing import PowerIteration, power_iteration
+from browsergpu.networks.reparametrizing import (
+    PowerIteration,
+    SliceNorms,
+    power_iteration,
+    slice_norms,
+)
 
 __all__ = ["spectral_norm", "weight_norm"]
 
@@ -19,20 +21,17 @@ __all__ = ["spectral_norm", "weight_norm"]
 class WeightNorm(Module):
     """A weight from its lengths and its direction."""
 
-    def __init__(self, axes: tuple[int, ...], is_whole: bool) -> None:
+    def __init__(self, slices: SliceNorms) -> None:
         super().__init__()
-        self.axes, self.is_whole = axes, is_whole
-
-    def _norm(self, x: Array) -> Array:
-        return norms.vector_norm(x, axis=self.axes, keepdims=not self.is_whole)
+        self.slices = slices
 
     def forward(self, lengths: Array, direction: Array) -> Array:
         """Return the direction, scaled to the lengths."""
-        return elementwise.multiply(direction, elementwise.divide(lengths, self._norm(direction)))
+        return self.slices.scaled(lengths, direction)
 
     def right_inverse(self, weight: Array) -> tuple[Array, Array]:
         """Return the lengths and the direction of a weight."""
-        return self._norm(weight), weight
+        return self.slices.norm(weight), weight
 
 
 def weight_norm(module: Any, name: str = "weight", dim: int | None = 0) -> Any:
@@ -66,9 +65,8 @@ def weight_norm(module: Any, name: str = "weight", dim: int | None = 0) -> Any:
     """
     op = "weight_norm"
     weight = _attribute(op, module, name)
-    kept = None if dim is None else shapes.axis(op, "dim", dim, weight.ndim)
-    axes = tuple(n for n in range(weight.ndim) if n != kept)
-    return register_parametrization(module, name, WeightNorm(axes, kept is None), unsafe=True)
+    made = WeightNorm(slice_norms(op, weight, dim, keeps_whole=False))
+    return register_parametrization(module, name, made, unsafe=True)
 
 
 class SpectralNorm(Module):

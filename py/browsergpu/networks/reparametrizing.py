@@ -63,18 +63,39 @@ def _removed(op: str, module: Any, name: Any, kind: type[_Computed]) -> _Compute
     raise InvalidArgument(op, "name", name, f"the name of a weight that {op[7:]} computes")
 
 
-class _WeightNorm(_Computed):
-    def __init__(self, name: str, axes: tuple[int, ...]) -> None:
-        self.name, self.axes = name, axes
+class SliceNorms(Shown):
+    """The lengths of the slices of a weight, and a weight of given lengths."""
 
-    def norm(self, v: Array) -> Array:
+    def __init__(self, axes: tuple[int, ...], keepdims: bool) -> None:
+        self.axes, self.keepdims = axes, keepdims
+
+    def norm(self, x: Array) -> Array:
         """Return the norms of the slices of an array."""
-        return norms.vector_norm(v, axis=self.axes, keepdims=True)
+        return norms.vector_norm(x, axis=self.axes, keepdims=self.keepdims)
+
+    def scaled(self, lengths: Array, direction: Array) -> Array:
+        """Return the direction, scaled to the lengths."""
+        return elementwise.multiply(direction, elementwise.divide(lengths, self.norm(direction)))
+
+
+def slice_norms(op: str, weight: Array, dim: int | None, *, keeps_whole: bool) -> SliceNorms:
+    """Return the norms of the slices of an axis of a weight, or for None of the whole weight.
+
+    With ``keeps_whole``, the norm of a whole weight has the axes of the weight.
+    """
+    kept = None if dim is None else shapes.axis(op, "dim", dim, weight.ndim)
+    axes = tuple(n for n in range(weight.ndim) if n != kept)
+    return SliceNorms(axes, keeps_whole or kept is not None)
+
+
+class _WeightNorm(_Computed):
+    def __init__(self, name: str, slices: SliceNorms) -> None:
+        self.name, self.slices = name, slices
 
     def weight(self, module: Module) -> Array:
-        """Return g v / norm(v)."""
+        """Return the weight of the module's lengths and direction."""
         g, v = getattr(module, f"{self.name}_g"), getattr(module, f"{self.name}_v")
-        return elementwise.multiply(v, elementwise.divide(g, self.norm(v)))
+        return self.slices.scaled(g, v)
 
 
 def weight_norm(module: Any, name: str = "weight", dim: int | None = 0) -> Any:
@@ -105,11 +126,11 @@ def weight_norm(module: Any, name: str = "weight", dim: int | None = 0) -> Any:
     """
     op = "weight_norm"
     weight = _weight(op, module, name)
-    kept = None if dim is None else shapes.axis(op, "dim", dim, weight.ndim)
-    hook = _WeightNorm(name, tuple(n for n in range(weight.ndim) if n != kept))
+    slices = slice_norms(op, weight, dim, keeps_whole=True)
+    hook = _WeightNorm(name, slices)
     value = weight.detach()
     hook.replace(module)
-    module.register_parameter(f"{name}_g", Parameter(hook.norm(value)))
+    module.register_parameter(f"{name}_g", Parameter(slices.norm(value)))
     module.register_parameter(f"{name}_v", Parameter(value.copy()))
     hook.start(module)
     return module

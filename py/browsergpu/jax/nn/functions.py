@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from browsergpu.core.element_types import FLOAT32
 from browsergpu.core.errors import InvalidArgument
 from browsergpu.functions import elementwise, manipulation, special, statistics
 from browsergpu.functions.nn import activations, attention, gates, piecewise
@@ -122,8 +123,11 @@ def _axes(x: Any, axis: Any) -> tuple[int, ...]:
 
 def softmax(x: Any, axis: Any = -1, where: Any = None) -> Any:
     """Return exponentials divided by their sum along axes. ``where`` leaves out elements."""
+    is_plain = where is None and isinstance(axis, int)
+    if is_plain and type(x) is JaxArray and x.node.kind is FLOAT32:
+        return activations.softmax(x, axis)
     own = inexact("softmax", x)
-    if where is None and isinstance(axis, int):
+    if is_plain:
         return as_jax(activations.softmax(own, axis))
     axes = _axes(own, axis)
     chosen = None if where is None else array("softmax", where, "where")

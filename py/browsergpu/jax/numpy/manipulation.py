@@ -239,28 +239,25 @@ def where(
     return elementwise.where(chosen, x, y)
 
 
-@public()
-def sort(
-    a: Any, axis: int | None = -1, *, kind: Any = None, order: Any = None, stable: bool = True,
-    descending: bool = False,
-) -> Any:  # fmt: skip
-    """Return the sorted elements along an axis."""
-    refuse("sort", kind=kind, order=order)
-    x = array("sort", a, "a")
-    x, axis = (ravel(x), 0) if axis is None else (x, axis)
-    return as_jax(sorting.sort(x, axis=axis, descending=descending, stable=stable))
+def _sorted(name: str, doc: str) -> None:
+    quick = getattr(sorting, name)
+
+    def call(
+        a: Any, axis: int | None = -1, *, kind: Any = None, order: Any = None,
+        stable: bool = True, descending: bool = False,
+    ) -> Any:  # fmt: skip
+        refuse(name, kind=kind, order=order)
+        x = array(name, a, "a")
+        x, axis = (ravel(x), 0) if axis is None else (x, axis)
+        return as_jax(quick(x, axis=axis, descending=descending, stable=stable))
+
+    call.__name__ = call.__qualname__ = name
+    call.__doc__ = doc
+    public(name)(call)
 
 
-@public()
-def argsort(
-    a: Any, axis: int | None = -1, *, kind: Any = None, order: Any = None, stable: bool = True,
-    descending: bool = False,
-) -> Any:  # fmt: skip
-    """Return the indices that sort an axis, as int32."""
-    refuse("argsort", kind=kind, order=order)
-    x = array("argsort", a, "a")
-    x, axis = (ravel(x), 0) if axis is None else (x, axis)
-    return as_jax(sorting.argsort(x, axis=axis, descending=descending, stable=stable))
+_sorted("sort", "Return the sorted elements along an axis.")
+_sorted("argsort", "Return the indices that sort an axis, as int32.")
 
 
 @public()
