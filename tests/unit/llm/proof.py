@@ -1,5 +1,7 @@
 """Real weights beside NumPy: ``proof.py text FILE PROMPT`` or ``proof.py vectors FOLDER``.
 
+``proof.py adapters FILE`` trains adapters for a few steps, and generates JSON of a schema.
+
 ``text`` generates 64 greedy tokens for one of ten prompts. The reference computes all their logits
 at once: if its largest logit at every position is the next token, its own greedy text is the same.
 Prints a line of JSON.
@@ -66,8 +68,29 @@ def vectors(folder: str) -> dict[str, Any]:
     return {"worst": worst}
 
 
+def adapters(file: str) -> dict[str, Any]:
+    llm = bg.llm.load(file, context=64)
+    schema = {
+        "type": "object", "properties": {"capital": {"type": "string", "maxLength": 8}},
+        "required": ["capital"],
+    }  # fmt: skip
+    own = bg.llm.lora(llm, rank=4, alpha=8, seed=0)
+    optimizer = bg.optim.Adam(own.parameters(), lr=0.01)
+    losses = []
+    for _ in range(4):
+        optimizer.zero_grad()
+        loss = own.loss(" Arr, matey!", prompt="Hello")
+        loss.backward()
+        optimizer.step()
+        losses.append(float(loss))
+    own.remove()
+    answer = llm.generate("The capital of France as JSON: ", max_tokens=12, json_schema=schema)
+    return {"losses": losses, "answer": answer, "finish_reason": answer.finish_reason}
+
+
 if __name__ == "__main__":
     bg.init()
     kind, path = sys.argv[1:3]
-    done = text(path, int(sys.argv[3])) if kind == "text" else vectors(path)
+    one = {"adapters": adapters, "vectors": vectors}
+    done = text(path, int(sys.argv[3])) if kind == "text" else one[kind](path)
     print(json.dumps(done))

@@ -47,6 +47,17 @@ def test_vectors_are_numpys(minilm: Path) -> None:
     assert proof("vectors", str(minilm))["worst"] < 1e-5
 
 
+def test_adapters_and_constraints_of_smollm2(smollm2: Path) -> None:
+    """Of a base that stays quantized."""
+    found = proof("adapters", str(smollm2))
+    losses = found["losses"]
+    assert losses[-1] < losses[0] - 0.5, losses
+    if found["finish_reason"] == "stop":
+        assert list(json.loads(found["answer"])) == ["capital"]
+    else:
+        assert found["answer"].startswith('{"capital":'), found["answer"]
+
+
 def compare(references: str, tmp_path: Path, kind: str, file: str) -> Any:
     out = tmp_path / "out.json"
     subprocess.run([references, str(HERE / "strings.py"), kind, file, str(out)], check=True)
