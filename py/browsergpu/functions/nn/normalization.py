@@ -207,7 +207,11 @@ def _normalized_batch(
     momentum: float = 0.1,
     eps: float = 1e-5,
 ) -> tuple[Array, dict[str, Any]]:
-    """Return the result of :func:`batch_norm`, and in training the statistics of the batch."""
+    """Return the result of :func:`batch_norm`, and ``of_batch``.
+
+    In training, ``of_batch`` has the mean of each channel of the batch, and 1 / sqrt(variance +
+    eps). Otherwise it is None.
+    """
     op = "batch_norm"
     x = inputs.floats(op, "input", input)
     shape = inputs.channels_in(op, "input", x)
@@ -219,7 +223,10 @@ def _normalized_batch(
     small = small_number(op, "eps", eps)
     of_batch = None
     if checks.flag(op, "training", training):
-        mean, variance = of_batch = _of_batch(op, x, shape, mean, variance, momentum)
+        mean, variance = _of_batch(op, x, shape, mean, variance, momentum)
+        of_batch = mean, 1 / elementwise.sqrt(variance + small)
+        if x.size and x.tracer.optimized is not None:
+            return _in_the_trace(x, *of_batch, factor, shift), {"of_batch": of_batch}
     elif mean is None or variance is None:
         name = "running_mean" if mean is None else "running_var"
         raise InvalidArgument(op, name, None, "an array (or training=True)")
@@ -292,6 +299,20 @@ def batch_norm(
     return _normalized_batch(
         input, running_mean, running_var, weight, bias, training, momentum, eps
     )[0]
+
+
+def _in_the_trace(
+    x: Array, mean: Array, scale: Array, factor: Array | None, shift: Array | None
+) -> Array:
+    """Normalize by recorded operations, for a kernel that also computes what follows them."""
+    scale.node.in_memory()  # once for each channel
+    rank = x.ndim
+    found: Array = (x - inputs.of_channels(mean, rank)) * inputs.of_channels(scale, rank)
+    if factor is not None:
+        found = found * inputs.of_channels(factor, rank)
+    if shift is not None:
+        found = found + inputs.of_channels(shift, rank)
+    return apply.cast_to("batch_norm", found, x.node.kind, copy=False)
 
 
 def _in_a_product(

@@ -84,8 +84,8 @@ def of_batch_norm(
 ) -> tuple[Any, ...]:  # fmt: skip
     """Return the gradients for input, running_mean, running_var, weight and bias.
 
-    ``of_batch`` has the mean and variance of the input in training. The running statistics have no
-    gradient in training, which does not read them.
+    ``of_batch`` has the mean and 1 / sqrt(variance + eps) of the input in training. The running
+    statistics have no gradient in training, which does not read them.
     """
     if training:
         found, of_weight, of_bias = _in_training(g, input, weight, float(eps), of_batch, needs)
@@ -115,9 +115,9 @@ def _in_training(
     if of_batch is None or type(input) in INTERCEPTED:  # the statistics have gradients, too
         mean = statistics.mean(x, axis=others, keepdims=True)
         variance = statistics.mean(elementwise.square(x - mean), axis=others, keepdims=True)
+        scale = 1 / elementwise.sqrt(variance + eps)
     else:
-        mean, variance = (_of_channels(v, rank) for v in of_batch)
-    scale = 1 / elementwise.sqrt(variance + eps)
+        mean, scale = (_of_channels(v, rank) for v in of_batch)
     normalised = (x - mean) * scale
     of_weight = statistics.sum(wide * normalised, axis=others) if needs[0] or needs[3] else None
     of_bias = statistics.sum(wide, axis=others) if needs[0] or needs[4] else None
