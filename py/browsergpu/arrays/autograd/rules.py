@@ -228,17 +228,28 @@ def _key(function: Callable[..., Any]) -> str:
 _SEQUENCES = (list, tuple)
 
 
+# Loops, since a generator costs more than the few arguments of a call.
 def _holds(items: Sequence[Any]) -> bool:
-    return any(type(x) in INTERCEPTED or (type(x) in _SEQUENCES and _holds(x)) for x in items)
+    for x in items:
+        kind = type(x)
+        if kind in INTERCEPTED or (kind in _SEQUENCES and _holds(x)):
+            return True
+    return False
 
 
 def _have_batched(args: Sequence[Any], options: dict[str, Any]) -> bool:
     """Return whether arguments contain batched arrays of ``vmap``."""
-    return _any_batched(args) or any(type(x) in BATCHED for x in options.values())
+    if _any_batched(args):
+        return True
+    return bool(options) and any(type(x) in BATCHED for x in options.values())
 
 
 def _any_batched(items: Sequence[Any]) -> bool:
-    return any(type(x) in BATCHED or (type(x) in _SEQUENCES and _any_batched(x)) for x in items)
+    for x in items:
+        kind = type(x)
+        if kind in BATCHED or (kind in _SEQUENCES and _any_batched(x)):
+            return True
+    return False
 
 
 def values(x: Any) -> Any:

@@ -335,12 +335,13 @@ def _operands(
 ) -> tuple[Array, Array, int, bool]:
     x, alone = inputs.images(op, "input", input, rank)
     w = inputs.floats(op, "weight", weight)
-    if w.ndim != rank + 2 or 0 in w.shape[2:]:
+    filters, channels = w.shape, x.shape[1]
+    if len(filters) != rank + 2 or 0 in filters[2:]:
         expected = f"have {rank + 2} axes, the last {rank} not empty"
         raise InvalidArgument(op, "weight", w, expected)
     count = checks.integer(op, "groups", groups, 1)
-    if x.shape[1] % count or w.shape[0] % count:
-        expected = f"a divisor of {x.shape[1]} channels and of weight's {w.shape[0]}"
+    if channels % count or filters[0] % count:
+        expected = f"a divisor of {channels} channels and of weight's {filters[0]}"
         raise InvalidArgument(op, "groups", groups, expected)
     return x, w, count, alone
 
@@ -350,20 +351,21 @@ def _convolved(
     dilation: Any, groups: Any,
 ) -> Array:  # fmt: skip
     x, w, count, alone = _operands(op, rank, input, weight, groups)
-    if w.shape[1] * count != x.shape[1]:
-        expected = f"have {x.shape[1] // count} channels, as input has in each group"
+    filters, channels = w.shape, x.shape[1]
+    if filters[1] * count != channels:
+        expected = f"have {channels // count} channels, as input has in each group"
         raise InvalidArgument(op, "weight", w, expected)
-    added = inputs.vector(op, "bias", bias, w.shape[0])
+    added = inputs.vector(op, "bias", bias, filters[0])
     steps = inputs.each_axis(op, "stride", stride, rank, 1)
     apart = inputs.each_axis(op, "dilation", dilation, rank, 1)
     if isinstance(padding, str):
         x, around = _pad_by_name(op, x, w, steps, padding, apart), (0,) * rank
     else:
         around = inputs.each_axis(op, "padding", padding, rank, 0)
-    extents = zip(x.shape[2:], w.shape[2:], steps, around, apart, strict=True)
-    if min(output_extent(*extent) for extent in extents) < 1:
-        expected = f"a kernel that fits the padded input of shape {x.shape}"
-        raise InvalidArgument(op, "weight", w, expected)
+    for extent, kernel, margin, gap in zip(x.shape[2:], filters[2:], around, apart, strict=True):
+        if extent + 2 * margin <= gap * (kernel - 1):
+            expected = f"a kernel that fits the padded input of shape {x.shape}"
+            raise InvalidArgument(op, "weight", w, expected)
     found = _convolve(op, x, w, added, steps, around, apart, count)
     return found.reshape(found.shape[1:]) if alone else found
 

@@ -45,7 +45,8 @@ def test_batch_norm_reads_its_input_once_for_statistics(bg: Any) -> None:
     """The forward pass and the activation take one kernel after the statistics and 1 / sqrt.
 
     The backward pass takes two sums of two kernels each, and the gradient for the input. The fused
-    kernels are these seven and the gradient of the sum.
+    kernels are these seven and the gradient of the sum. Devices with few buffers for a kernel take
+    up to two more.
     """
     x, w, b, g = (data(bg, *shape) for shape in ((4, 3, 5, 6), (3,), (3,), (4, 3, 5, 6)))
 
@@ -57,7 +58,9 @@ def test_batch_norm_reads_its_input_once_for_statistics(bg: Any) -> None:
         return bg.grad(norm, argnums=(0, 1, 2))(x, w, b)
 
     statistics = {"moments_rows": 1, "moments_merge": 1, "batch_norm_statistics": 1}
-    assert numbers_of(bg, step, x, w, b, g) == {**statistics, "fused": 8}
+    counts = numbers_of(bg, step, x, w, b, g)
+    assert 8 <= counts.pop("fused") <= 10
+    assert counts == statistics
 
 
 def test_the_input_gradient_of_a_convolution_pads_in_its_kernel(bg: Any) -> None:
