@@ -28,7 +28,8 @@ def _of_axes(call: Call) -> Any:
     return call(axis=tuple([n + 1 for n in shapes.axes(call.op, "axis", axis, x.ndim)]))
 
 
-def _of_flip(call: Call) -> Any:
+def _of_some_axes(call: Call) -> Any:
+    """Take one axis or several, which the example has."""
     x, axis = call.given["x"], call.given["axis"]
     return call(axis=tuple([n + 1 for n in shapes.axes(call.op, "axis", axis, x.ndim)]))
 
@@ -85,11 +86,6 @@ def _expand_dims(call: Call) -> Any:
     places = tuple(given) if checks.is_several(given) else (given,)
     rank = call.given["x"].ndim + len(places)
     return call(axis=tuple([n + 1 for n in shapes.axes(call.op, "axis", places, rank)]))
-
-
-def _squeeze(call: Call) -> Any:
-    x, axis = call.given["x"], call.given["axis"]
-    return call(axis=tuple([n + 1 for n in shapes.axes(call.op, "axis", axis, x.ndim)]))
 
 
 def _roll(call: Call) -> Any:
@@ -165,11 +161,6 @@ def _isin(call: Call) -> Any:
     return call()
 
 
-def _unchanged(call: Call) -> Any:
-    """Call a function whose operand may have any leading axes."""
-    return call()
-
-
 def _leading(rank: int) -> Rule:
     """Return the rule of a function of the last ``rank`` axes, which an example must have."""
 
@@ -194,10 +185,10 @@ _RULES: dict[str, dict[str, Callable[[Call], Any]]] = {
         "matrix_rank": _leading(2), "pinv": _leading(2), "vector_norm": _of_axes,
     },
     "manipulation": {
-        "concat": _joined, "expand_dims": _expand_dims, "flip": _of_flip,
+        "concat": _joined, "expand_dims": _expand_dims, "flip": _of_some_axes,
         "matrix_transpose": _leading(2), "moveaxis": _moveaxis, "permute_dims": _permute_dims,
-        "repeat": _of_axis(), "roll": _roll, "squeeze": _squeeze, "stack": _joined, "take": _take,
-        "tile": _tile, "transpose": _permute_dims, "unstack": _of_axis(),
+        "repeat": _of_axis(), "roll": _roll, "squeeze": _of_some_axes, "stack": _joined,
+        "take": _take, "tile": _tile, "transpose": _permute_dims, "unstack": _of_axis(),
     },
     "nn.activations": dict.fromkeys(("log_softmax", "softmax"), _of_axis("input", "dim")),
     "nn.gates": dict.fromkeys(("glu", "softmin"), _of_axis("input", "dim")),
