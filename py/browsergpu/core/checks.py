@@ -53,6 +53,30 @@ def real(op: str, name: str, value: Any) -> float:
     return number
 
 
+def positive(op: str, name: str, value: Any) -> float:
+    """Return a real number above 0."""
+    number = real(op, name, value)
+    if number <= 0:
+        raise InvalidArgument(op, name, value, "a number above 0")
+    return number
+
+
+def nonnegative(op: str, name: str, value: Any) -> float:
+    """Return a real number of at least 0, such as an epsilon."""
+    number = real(op, name, value)
+    if number < 0:
+        raise InvalidArgument(op, name, value, "a number of at least 0")
+    return number
+
+
+def fraction(op: str, name: str, value: Any) -> float:
+    """Return a real number from 0 to 1."""
+    number = real(op, name, value)
+    if not 0 <= number <= 1:
+        raise InvalidArgument(op, name, value, "a number from 0 to 1")
+    return number
+
+
 def flag(op: str, name: str, value: Any) -> bool:
     """Return True or False. Accepts NumPy bools."""
     if value is True or value is False:
@@ -111,6 +135,13 @@ def dimensions(
         raise InvalidArgument(op, name, value, expected) from None
 
 
+def each_axis(op: str, name: str, value: Any, rank: int, minimum: int = 0) -> tuple[int, ...]:
+    """Return an integer for each of ``rank`` axes, from one integer for all axes or a sequence."""
+    if is_several(value):
+        return dimensions(op, name, value, rank, minimum)
+    return (integer(op, name, value, minimum),) * rank
+
+
 def is_several(value: Any) -> bool:
     """Return whether an argument is a sequence, as of axes or extents.
 
@@ -126,11 +157,8 @@ def is_several(value: Any) -> bool:
 
 def pair(op: str, name: str, value: Any, minimum: int = 0) -> tuple[int, int]:
     """Return (vertical, horizontal) from two integers, or from one for both."""
-    if is_several(value):
-        first, second = dimensions(op, name, value, 2, minimum)
-        return first, second
-    number = integer(op, name, value, minimum)
-    return number, number
+    first, second = each_axis(op, name, value, 2, minimum)
+    return first, second
 
 
 def threads(op: str, name: str, value: Any) -> Any:

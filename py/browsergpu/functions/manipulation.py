@@ -678,10 +678,6 @@ def take(x: Array, indices: Any, /, *, axis: int | None = None) -> Array:
     return x[(*(slice(None),) * at, indices)]
 
 
-def _no_axis(op: str, axis: Any, rank: int) -> InvalidArgument:
-    return InvalidArgument(op, "axis", axis, f"an axis from {-rank} to {rank - 1}")
-
-
 def _permute_dims_gradient(g: Array, axes: Any) -> Array:
     if axes is None:
         return transpose(g)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from math import nan
 from typing import Any
 
+from browsergpu.core import checks
 from browsergpu.core.checks import product
 from browsergpu.core.dtypes import DType
 from browsergpu.core.element_types import FLOAT32
@@ -25,7 +26,7 @@ from browsergpu.kernels.networks import adam as adam_kernel
 from browsergpu.kernels.networks.embedding import look_up
 from browsergpu.kernels.reductions import batch_norm as batch_norm_kernel
 from browsergpu.kernels.reductions import rows
-from browsergpu.tensors.operand_checks import has_axes, has_shape, small_number
+from browsergpu.tensors.operand_checks import has_axes, has_shape
 from browsergpu.tensors.reductions import fold
 from browsergpu.tensors.staging import Operand, Staging, launch, of_operands
 from browsergpu.tensors.view import View
@@ -42,7 +43,7 @@ def check_layer_norm(
     """Return eps as a float. Raise InvalidArgument for operands that :func:`layer_norm` refuses."""
     has_axes(op, name, x, 1, "at least 1 axis")
     _check_vectors(op, x.shape[-1], {"gamma": gamma, "beta": beta})
-    return small_number(op, "eps", eps)
+    return checks.nonnegative(op, "eps", eps)
 
 
 def check_batch_norm(
@@ -57,7 +58,7 @@ def check_batch_norm(
     """Return eps as a float. Raise InvalidArgument for operands without one number per channel."""
     given = {"running_mean": mean, "running_variance": variance, "gamma": gamma, "beta": beta}
     _check_vectors(op, channels, given)
-    return small_number(op, "eps", eps)
+    return checks.nonnegative(op, "eps", eps)
 
 
 def _check_vectors(op: str, length: int, vectors: dict[str, View | None]) -> None:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from browsergpu.core import checks
 from browsergpu.core.errors import InvalidArgument
 from browsergpu.core.shapes import Shape
 from browsergpu.tensors.view import View
@@ -20,14 +17,6 @@ def has_axes(op: str, name: str, x: View, least: int, expected: str) -> None:
     """Raise InvalidArgument if an operand has fewer than ``least`` axes."""
     if len(x.shape) < least:
         raise InvalidArgument(op, name, x, expected)
-
-
-def small_number(op: str, name: str, value: Any) -> float:
-    """Return a real number of at least 0, such as an epsilon."""
-    small = checks.real(op, name, value)
-    if small < 0:
-        raise InvalidArgument(op, name, value, "a number of at least 0")
-    return small
 
 
 def broadcast_mask(

@@ -25,7 +25,6 @@ from browsergpu.device.device import Device
 from browsergpu.kernels.base.build import Build
 from browsergpu.kernels.elements.philox import draw
 from browsergpu.tensors import philox
-from browsergpu.tensors.operand_checks import small_number
 from browsergpu.tensors.staging import Operand, Staging, launch, of_operands
 from browsergpu.tensors.view import View
 
@@ -100,7 +99,7 @@ def normal(
 
     Raises InvalidArgument if scale < 0 or a parameter is not finite as float32.
     """
-    shift, factor = checks.real(op, "mean", mean), small_number(op, "scale", scale)
+    shift, factor = checks.real(op, "mean", mean), checks.nonnegative(op, "scale", scale)
     return _draw(device, op, "normal", y, key, counter, float_word(shift), float_word(factor), 0)
 
 
@@ -111,7 +110,7 @@ def exponential(
 
     Raises InvalidArgument if scale < 0 or not finite as float32.
     """
-    factor = small_number(op, "scale", scale)
+    factor = checks.nonnegative(op, "scale", scale)
     return _draw(device, op, "exponential", y, key, counter, 0, float_word(factor), 0)
 
 

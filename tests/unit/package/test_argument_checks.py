@@ -76,6 +76,26 @@ def test_values_that_are_not_real(value: Any) -> None:
         checks.real("op", "x", value)
 
 
+@pytest.mark.parametrize(
+    ("check", "accepted", "refused", "expected"),
+    [
+        (checks.positive, 1e-9, (0, -1, np.nan), "a number above 0"),
+        (checks.nonnegative, 0, (-1e-9, np.inf), "a number of at least 0"),
+        (checks.fraction, 1, (-1e-9, 1.001, np.inf), "a number from 0 to 1"),
+    ],
+)
+def test_reals_within_bounds(
+    check: Any, accepted: float, refused: tuple[float, ...], expected: str
+) -> None:
+    assert check("op", "x", accepted) == accepted
+    finite = "a finite real number within float32's range"
+    for value in refused:
+        with pytest.raises(
+            InvalidArgument, match=f"x must be {expected if np.isfinite(value) else finite}, got"
+        ):
+            check("op", "x", value)
+
+
 def test_flags() -> None:
     assert checks.flag("op", "x", True) is True
     assert checks.flag("op", "x", np.False_) is False
@@ -125,6 +145,14 @@ def test_pairs() -> None:
     for value in (None, -1, (1,), (1, 2, 3), "12", 1.0):
         with pytest.raises(InvalidArgument):
             checks.pair("op", "x", value)
+
+
+def test_each_axis() -> None:
+    assert checks.each_axis("op", "x", 2, 3) == (2, 2, 2)
+    assert checks.each_axis("op", "x", [1, 2, 3], 3, 1) == (1, 2, 3)
+    for value in (None, 0, (1, 2), (0, 1, 2)):
+        with pytest.raises(InvalidArgument):
+            checks.each_axis("op", "x", value, 3, 1)
 
 
 def test_product() -> None:

@@ -243,9 +243,7 @@ class Networks(ExecutorBase):
             raise InvalidArgument(
                 op, "x", x, "have at least 2 elements in each channel for training"
             )
-        share = checks.real(op, "momentum", momentum)
-        if not 0 <= share <= 1:
-            raise InvalidArgument(op, "momentum", momentum, "a number from 0 to 1")
+        share = checks.fraction(op, "momentum", momentum)
         running = {"running_mean": running_mean, "running_variance": running_variance}
         for name, given in running.items():
             if given is not None:

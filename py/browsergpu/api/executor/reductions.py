@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import isfinite
 from typing import Any
 
 from browsergpu.api.executor.base import ExecutorBase
@@ -101,9 +100,7 @@ class Reductions(ExecutorBase):
         op = "variance"
         kind = self._floats(op, x=x)
         shape, found = _reduction(op, x.shape, hashable(axis), keepdims)
-        freedom = checks.real(op, "ddof", ddof)
-        if freedom < 0 or not isfinite(freedom):
-            raise InvalidArgument(op, "ddof", ddof, "a number of at least 0")
+        freedom = checks.nonnegative(op, "ddof", ddof)
         result = self._out(op, out, shape, kind)
         if result.size:
             steps = found or ((1, 1, x.size),)

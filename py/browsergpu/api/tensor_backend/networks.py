@@ -9,7 +9,7 @@ from browsergpu.core.dtypes import FLOATS, WHOLE, DType
 from browsergpu.core.errors import InvalidArgument
 from browsergpu.kernels.networks import adam
 from browsergpu.tensors import attention, nn
-from browsergpu.tensors.operand_checks import has_shape, small_number
+from browsergpu.tensors.operand_checks import has_shape
 
 
 class Networks(TensorStore):
@@ -197,7 +197,7 @@ class Networks(TensorStore):
         for name, beta in zip(("beta1", "beta2"), betas, strict=True):
             if not 0 <= beta < 1:
                 raise InvalidArgument(op, name, beta, "a number of at least 0 and below 1")
-        small = small_number(op, "eps", eps)
+        small = checks.nonnegative(op, "eps", eps)
         number = checks.integer(op, "step", step, 1)
         if weights.size:
             factors = adam.factors(lr=rate, beta1=betas[0], beta2=betas[1], eps=small, step=number)

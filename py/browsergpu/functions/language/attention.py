@@ -17,7 +17,6 @@ from browsergpu.functions.language.gradients import refusing_gradients
 from browsergpu.functions.nn import inputs
 from browsergpu.kernels.networks.cached_attention import WIDEST
 from browsergpu.tensors.language import attention
-from browsergpu.tensors.operand_checks import small_number
 
 
 @refusing_gradients("nn.rms_norm")
@@ -44,7 +43,7 @@ def rms_norm(x: Array, weight: Array, eps: float) -> Array:
     factor = apply.packed(apply.cast_to(op, factor, FLOAT32, copy=False))
     made = inputs.room(op, own, FLOAT32, own.shape)
     if made.size:
-        small = small_number(op, "eps", eps)
+        small = checks.nonnegative(op, "eps", eps)
         views = (inputs.memory(one) for one in (own, factor, made))
         attention.rms_norm(own.device, op, *views, eps=small)
     return made

@@ -252,9 +252,7 @@ def softplus(input: Array, beta: float = 1.0, threshold: float = 20.0) -> Array:
     """
     op = "softplus"
     x = inputs.floats(op, "input", input)
-    factor = checks.real(op, "beta", beta)
-    if factor <= 0:
-        raise InvalidArgument(op, "beta", beta, "a number above 0")
+    factor = checks.positive(op, "beta", beta)
     scaled: Array = x * factor
     curved: Array = elementwise.logaddexp(scaled, 0.0) / factor
     return elementwise.where(scaled > checks.real(op, "threshold", threshold), x, curved)
@@ -421,9 +419,7 @@ def dropout(input: Array, p: float = 0.5, training: bool = True, *, generator: A
     """
     op = "dropout"
     x = inputs.floats(op, "input", input)
-    share = checks.real(op, "p", p)
-    if not 0 <= share <= 1:
-        raise InvalidArgument(op, "p", p, "a number from 0 to 1")
+    share = checks.fraction(op, "p", p)
     if not checks.flag(op, "training", training) or share == 0:
         return x.__copy__()
     if not isinstance(generator, Generator):

@@ -16,7 +16,7 @@ from browsergpu.core.errors import InvalidArgument, InvalidType
 from browsergpu.core.shapes import Shape
 from browsergpu.functions import manipulation
 from browsergpu.functions.nn import inputs
-from browsergpu.functions.nn.attention_gradients import of_attention
+from browsergpu.functions.nn.attention_gradients import of_attention, repeat_heads
 from browsergpu.functions.nn.padding import padded
 from browsergpu.functions.operands import array
 from browsergpu.kernels.networks.attention import Layout, plan_attention
@@ -167,11 +167,8 @@ def _repeat_heads(op: str, name: str, x: Array, query: Array) -> Array:
     """Repeat each head for the query heads that share it."""
     if x.ndim < 3 or query.ndim < 3 or not x.shape[-3] or query.shape[-3] % x.shape[-3]:
         raise _wrong(op, name, x, f"a divisor of query's heads, {query.shape}, on the axis -3")
-    *lead, heads, rows, columns = x.shape
-    each = query.shape[-3] // heads
-    apart = x.reshape((*lead, heads, 1, rows, columns))
-    many = strided.spread(apart, (*lead, heads, each, rows, columns))
-    return many.reshape((*lead, heads * each, rows, columns))
+    repeated: Array = repeat_heads(x, query.shape[-3])
+    return repeated
 
 
 def _broadcast_padded(x: Array, lead: Shape, width: int) -> Array:

@@ -33,7 +33,7 @@ def of_attention(
         data_types.astype(x, "float32", copy=False) for x in (query, key, value, g, y)
     )
     if enable_gqa:
-        k, v = _repeat_heads(k, query.shape[-3]), _repeat_heads(v, query.shape[-3])
+        k, v = repeat_heads(k, query.shape[-3]), repeat_heads(v, query.shape[-3])
     mask = _with_all_axes(attn_mask, g.ndim)
     factor = 1 / sqrt(max(query.shape[-1], 1)) if scale is None else float(scale)
     along: Any = statistics.sum(own * made, axis=-1, keepdims=True)
@@ -123,7 +123,7 @@ def _sum_broadcast(slopes: Any, shape: Shape) -> Any:
     return statistics.sum(slopes, axis=axes, keepdims=True) if axes else slopes
 
 
-def _repeat_heads(x: Array, heads: int) -> Any:
+def repeat_heads(x: Array, heads: int) -> Any:
     """Repeat each head for the query heads that share it."""
     *lead, own, rows, columns = x.shape
     apart = manipulation.reshape(x, (*lead, own, 1, rows, columns))

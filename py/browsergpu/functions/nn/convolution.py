@@ -356,12 +356,12 @@ def _convolved(
         expected = f"have {channels // count} channels, as input has in each group"
         raise InvalidArgument(op, "weight", w, expected)
     added = inputs.vector(op, "bias", bias, filters[0])
-    steps = inputs.each_axis(op, "stride", stride, rank, 1)
-    apart = inputs.each_axis(op, "dilation", dilation, rank, 1)
+    steps = checks.each_axis(op, "stride", stride, rank, 1)
+    apart = checks.each_axis(op, "dilation", dilation, rank, 1)
     if isinstance(padding, str):
         x, around = _pad_by_name(op, x, w, steps, padding, apart), (0,) * rank
     else:
-        around = inputs.each_axis(op, "padding", padding, rank, 0)
+        around = checks.each_axis(op, "padding", padding, rank, 0)
     for extent, kernel, margin, gap in zip(x.shape[2:], filters[2:], around, apart, strict=True):
         if extent + 2 * margin <= gap * (kernel - 1):
             expected = f"a kernel that fits the padded input of shape {x.shape}"
@@ -454,10 +454,10 @@ def _transposed(
         expected = f"have {x.shape[1]} channels first, as input has"
         raise InvalidArgument(op, "weight", w, expected)
     added = inputs.vector(op, "bias", bias, each * count)
-    steps = inputs.each_axis(op, "stride", stride, rank, 1)
-    around = inputs.each_axis(op, "padding", padding, rank, 0)
-    apart = inputs.each_axis(op, "dilation", dilation, rank, 1)
-    behind = inputs.each_axis(op, "output_padding", output_padding, rank, 0)
+    steps = checks.each_axis(op, "stride", stride, rank, 1)
+    around = checks.each_axis(op, "padding", padding, rank, 0)
+    apart = checks.each_axis(op, "dilation", dilation, rank, 1)
+    behind = checks.each_axis(op, "output_padding", output_padding, rank, 0)
     for more, step, gap in zip(behind, steps, apart, strict=True):
         if more >= max(step, gap):
             expected = f"less than stride, {steps}, or dilation, {apart}"

@@ -18,6 +18,7 @@ from browsergpu.arrays.array import Array
 from browsergpu.arrays.autograd.families import INTERCEPTED
 from browsergpu.arrays.autograd.nodes import Like
 from browsergpu.arrays.autograd.rules import differentiable
+from browsergpu.core import checks
 from browsergpu.core.checks import product
 from browsergpu.core.element_types import FLOAT32
 from browsergpu.core.shapes import Shape
@@ -85,7 +86,7 @@ def of_transposed(ahead: OfRank) -> Callable[[F], F]:
 
 def _each(value: Any, rank: int) -> Shape:
     """Expand a checked option to one number for each axis."""
-    return inputs.each_axis("convolution", "setting", value, rank, 0)
+    return checks.each_axis("convolution", "setting", value, rank, 0)
 
 
 def _pad_widths(padding: Any, kernel: Shape, dilation: Shape) -> list[tuple[int, int]]:

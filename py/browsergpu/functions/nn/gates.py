@@ -229,9 +229,7 @@ def gumbel_softmax(
     """
     op = "gumbel_softmax"
     x = inputs.floats(op, "logits", logits)
-    heat = checks.real(op, "tau", tau)
-    if heat <= 0:
-        raise InvalidArgument(op, "tau", tau, "a number above 0")
+    heat = checks.positive(op, "tau", tau)
     axis = shapes.axis(op, "dim", dim, x.ndim)
     if not isinstance(generator, Generator):
         raise InvalidType(op, "generator", generator, "one of browsergpu.random.default_rng")

@@ -9,7 +9,6 @@ from browsergpu.arrays.array import Array
 from browsergpu.arrays.autograd.batched import BATCHED
 from browsergpu.arrays.reduce import memory_view, narrowed_to_int32
 from browsergpu.arrays.reduce import room as memory_for
-from browsergpu.core import checks
 from browsergpu.core.checks import product
 from browsergpu.core.element_types import ElementType, promoted
 from browsergpu.core.errors import InvalidArgument, InvalidType
@@ -102,13 +101,6 @@ def channels_in(op: str, name: str, x: Array) -> tuple[int, int, int]:
 def of_channels(x: Array, rank: int) -> Array:
     """Reshape a vector of channels so that it broadcasts to [N, C, ...] with ``rank`` axes."""
     return x.reshape((x.size, *(1,) * (rank - 2)))
-
-
-def each_axis(op: str, name: str, value: Any, rank: int, minimum: int) -> Shape:
-    """Return one integer for each axis, from a single one or a sequence."""
-    if checks.is_several(value):
-        return checks.dimensions(op, name, value, rank, minimum)
-    return (checks.integer(op, name, value, minimum),) * rank
 
 
 def images(op: str, name: str, x: Any, rank: int) -> tuple[Array, bool]:

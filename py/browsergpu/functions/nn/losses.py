@@ -139,9 +139,7 @@ def huber_loss(
     """
     op = "huber_loss"
     size = elementwise.abs(_difference(op, input, target, reduction))
-    edge = checks.real(op, "delta", delta)
-    if edge <= 0:
-        raise InvalidArgument(op, "delta", delta, "a number above 0")
+    edge = checks.positive(op, "delta", delta)
     losses = elementwise.where(size < edge, size * size * 0.5, (size - edge / 2) * edge)
     return reduced(losses, reduction)
 
@@ -181,9 +179,7 @@ def smooth_l1_loss(
     """
     op = "smooth_l1_loss"
     size = elementwise.abs(_difference(op, input, target, reduction))
-    edge = checks.real(op, "beta", beta)
-    if edge < 0:
-        raise InvalidArgument(op, "beta", beta, "a number of at least 0")
+    edge = checks.nonnegative(op, "beta", beta)
     if edge == 0:
         return reduced(size, reduction)
     losses = elementwise.where(size < edge, size * size * (0.5 / edge), size - edge / 2)
@@ -354,9 +350,7 @@ def cross_entropy(
     """
     op = "cross_entropy"
     check_reduction(op, reduction)
-    smoothing = checks.real(op, "label_smoothing", label_smoothing)
-    if not 0 <= smoothing <= 1:
-        raise InvalidArgument(op, "label_smoothing", label_smoothing, "a number from 0 to 1")
+    smoothing = checks.fraction(op, "label_smoothing", label_smoothing)
     if array(op, "target", target).node.kind.kind == "f":
         if ignore_index != -100:
             expected = "the default if target has probabilities"

@@ -24,7 +24,6 @@ from browsergpu.functions.nn import inputs
 from browsergpu.functions.nn import normalization_gradients as gradients
 from browsergpu.functions.weighted_sums import weighted_sums
 from browsergpu.tensors import nn
-from browsergpu.tensors.operand_checks import small_number
 
 
 @widened("input")
@@ -71,7 +70,7 @@ def layer_norm(
         for name, v in (("weight", weight), ("bias", bias))
     ]
     gamma, beta = factors
-    return _normalised(op, x, product(shape), gamma, beta, small_number(op, "eps", eps))
+    return _normalised(op, x, product(shape), gamma, beta, checks.nonnegative(op, "eps", eps))
 
 
 def _last_axes(op: str, x: Array, normalized_shape: Any) -> Shape:
@@ -134,7 +133,7 @@ def rms_norm(
     op = "rms_norm"
     x = inputs.floats(op, "input", input)
     shape = _last_axes(op, x, normalized_shape)
-    small = float(np.finfo(x.dtype).eps) if eps is None else small_number(op, "eps", eps)
+    small = float(np.finfo(x.dtype).eps) if eps is None else checks.nonnegative(op, "eps", eps)
     factor = None if weight is None else inputs.floats(op, "weight", weight)
     kind = inputs.common(x, factor)
     wide = apply.cast_to(op, x, FLOAT32, copy=False)
@@ -190,7 +189,7 @@ def group_norm(
         raise InvalidArgument(op, "num_groups", num_groups, f"a divisor of {channels} channels")
     factor = inputs.vector(op, "weight", weight, channels)
     shift = inputs.vector(op, "bias", bias, channels)
-    small = small_number(op, "eps", eps)
+    small = checks.nonnegative(op, "eps", eps)
     found = _normalised(op, x, channels // groups * inner, None, None, small)
     if factor is not None:
         found = found * inputs.of_channels(factor, x.ndim)
@@ -220,7 +219,7 @@ def _normalized_batch(
     mean, variance, factor, shift = (
         inputs.vector(op, name, v, shape[1]) for name, v in given.items()
     )
-    small = small_number(op, "eps", eps)
+    small = checks.nonnegative(op, "eps", eps)
     of_batch = None
     if checks.flag(op, "training", training):
         mean, variance = _of_batch(op, x, shape, mean, variance, momentum)
@@ -344,9 +343,7 @@ def _of_batch(
     momentum: Any,
 ) -> tuple[Array, Array]:
     """Return the statistics of each channel, and update the running ones."""
-    share = checks.real(op, "momentum", momentum)
-    if not 0 <= share <= 1:
-        raise InvalidArgument(op, "momentum", momentum, "a number from 0 to 1")
+    share = checks.fraction(op, "momentum", momentum)
     count = shape[0] * shape[2]
     if count < 2:
         expected = "have at least 2 elements in each channel for training"
@@ -419,9 +416,7 @@ def instance_norm(
     _, channels, inner = inputs.channels_in(op, "input", x)
     if not checks.flag(op, "use_input_stats", use_input_stats):
         return batch_norm(x, running_mean, running_var, weight, bias, False, momentum, eps)
-    share = checks.real(op, "momentum", momentum)
-    if not 0 <= share <= 1:
-        raise InvalidArgument(op, "momentum", momentum, "a number from 0 to 1")
+    share = checks.fraction(op, "momentum", momentum)
     if inner < 2:
         raise InvalidArgument(op, "input", x, "have at least 2 elements in each channel")
     running = {"running_mean": running_mean, "running_var": running_var}

@@ -191,9 +191,7 @@ def softshrink(input: Array, lambd: float = 0.5) -> Array:
         If ``lambd`` is negative.
     """
     x = inputs.floats("softshrink", "input", input)
-    edge = checks.real("softshrink", "lambd", lambd)
-    if edge < 0:
-        raise InvalidArgument("softshrink", "lambd", lambd, "a number of at least 0")
+    edge = checks.nonnegative("softshrink", "lambd", lambd)
     found: Array = x - elementwise.clip(x, -edge, edge)
     return found
 

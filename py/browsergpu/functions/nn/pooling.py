@@ -358,21 +358,34 @@ def adaptive_avg_pool2d(input: Array, output_size: Any) -> Array:
     """
     op = "adaptive_avg_pool2d"
     x, alone = inputs.images(op, "input", input, 2)
-    given = output_size if checks.is_several(output_size) else (output_size,) * 2
-    if len(given) != 2:
-        raise InvalidArgument(op, "output_size", output_size, "one number, or two")
-    sizes = [
-        extent if size is None else checks.integer(op, "output_size", size, 1)
-        for size, extent in zip(given, x.shape[2:], strict=True)
-    ]
-    if 0 in x.shape[2:]:
-        raise InvalidArgument(op, "input", x, "have elements")
+    sizes = window_counts(op, output_size, x)
     if all(extent % size == 0 for extent, size in zip(x.shape[2:], sizes, strict=True)):
         kernel = [extent // size for extent, size in zip(x.shape[2:], sizes, strict=True)]
         return avg_pool2d(input, kernel)
-    for axis, size in zip((2, 3), sizes, strict=True):
-        x = weighted_sums(x, axis, *adaptive_windows(x.shape[axis], size))
+    x = means(x, sizes)
     return x.reshape(x.shape[1:]) if alone else x
+
+
+def window_counts(op: str, output_size: Any, x: Array) -> Shape:
+    """Return the number of windows along each axis after N and C. None keeps the extent."""
+    extents = x.shape[2:]
+    given = output_size if checks.is_several(output_size) else (output_size,) * len(extents)
+    if len(given) != len(extents):
+        raise InvalidArgument(op, "output_size", output_size, f"one number, or {len(extents)}")
+    if 0 in extents:
+        raise InvalidArgument(op, "input", x, "have elements")
+    return tuple(
+        extent if size is None else checks.integer(op, "output_size", size, 1)
+        for size, extent in zip(given, extents, strict=True)
+    )
+
+
+def means(x: Array, sizes: Sequence[int]) -> Array:
+    """Return the means of windows along the last axes."""
+    for axis, size in enumerate(sizes, x.ndim - len(sizes)):
+        if size != x.shape[axis]:
+            x = weighted_sums(x, axis, *adaptive_windows(x.shape[axis], size))
+    return x
 
 
 def adaptive_windows(extent: int, size: int) -> tuple[np.ndarray, np.ndarray]:
@@ -419,10 +432,10 @@ def _windows(
     op: str, rank: int, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: Any
 ) -> tuple[Any, ...]:
     """Return the checked options of each axis, and whether extents are rounded up."""
-    kernel = inputs.each_axis(op, "kernel_size", kernel_size, rank, 1)
-    steps = kernel if stride is None else inputs.each_axis(op, "stride", stride, rank, 1)
-    around = inputs.each_axis(op, "padding", padding, rank, 0)
-    apart = inputs.each_axis(op, "dilation", dilation, rank, 1)
+    kernel = checks.each_axis(op, "kernel_size", kernel_size, rank, 1)
+    steps = kernel if stride is None else checks.each_axis(op, "stride", stride, rank, 1)
+    around = checks.each_axis(op, "padding", padding, rank, 0)
+    apart = checks.each_axis(op, "dilation", dilation, rank, 1)
     for extent, cut in zip(kernel, around, strict=True):
         if 2 * cut > extent:
             expected = f"at most half of kernel_size, {kernel}"

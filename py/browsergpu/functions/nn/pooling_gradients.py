@@ -11,6 +11,7 @@ from browsergpu.arrays import apply
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.autograd.nodes import Like
 from browsergpu.arrays.autograd.rules import differentiable
+from browsergpu.core import checks
 from browsergpu.core.checks import product
 from browsergpu.core.shapes import Shape
 from browsergpu.functions import elementwise, manipulation
@@ -73,7 +74,7 @@ def of_mean(rank: int) -> Callable[..., Any]:
 def _windows(rank: int, kernel_size: Any, stride: Any, *others: Any) -> list[Shape]:
     """Expand checked options to one number for each axis."""
     given = (kernel_size, kernel_size if stride is None else stride, *others)
-    return [inputs.each_axis("pooling", "setting", value, rank, 0) for value in given]
+    return [checks.each_axis("pooling", "setting", value, rank, 0) for value in given]
 
 
 def _with_unpooled_axis(along: Sequence[Shape], place: int) -> list[Shape]:

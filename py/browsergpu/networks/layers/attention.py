@@ -16,7 +16,6 @@ from browsergpu.functions.nn.attention_gradients import shares_of
 from browsergpu.networks import init
 from browsergpu.networks.layers.linear import Linear
 from browsergpu.networks.layers.making import optional
-from browsergpu.networks.layers.settings import share
 from browsergpu.networks.module import Module
 from browsergpu.networks.seeding import drawer
 
@@ -70,7 +69,7 @@ class MultiheadAttention(Module):
         self.head_dim = width // self.num_heads
         self.kdim = width if kdim is None else checks.integer(_OP, "kdim", kdim, 1)
         self.vdim = width if vdim is None else checks.integer(_OP, "vdim", vdim, 1)
-        self.dropout = share(_OP, "dropout", dropout)
+        self.dropout = checks.fraction(_OP, "dropout", dropout)
         self.batch_first = checks.flag(_OP, "batch_first", batch_first)
         is_one = self.kdim == self.vdim == width
         optional(self, "in_proj_weight", is_one, (3 * width, width), device, dtype)

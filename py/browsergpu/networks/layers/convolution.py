@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from browsergpu.arrays.array import Array
+from browsergpu.core import checks
 from browsergpu.core.checks import integer
 from browsergpu.core.errors import InvalidArgument
 from browsergpu.functions.nn import convolution, padding
 from browsergpu.networks.layers.making import begin, optional, parameter
-from browsergpu.networks.layers.settings import each_axis
 from browsergpu.networks.module import Module
 
 _MODES = ("zeros", "reflect", "replicate", "circular")
@@ -34,12 +34,12 @@ class _Convolution(Module):
         for name, count in (("in_channels", in_channels), ("out_channels", out_channels)):
             if count % groups:
                 raise InvalidArgument(op, name, count, f"a multiple of groups, {groups}")
-        self.kernel_size = each_axis(op, "kernel_size", kernel_size, rank, 1)
-        self.stride = each_axis(op, "stride", stride, rank, 1)
+        self.kernel_size = checks.each_axis(op, "kernel_size", kernel_size, rank, 1)
+        self.stride = checks.each_axis(op, "stride", stride, rank, 1)
         self.padding: Any = padding
         if not isinstance(padding, str):
-            self.padding = each_axis(op, "padding", padding, rank, 0)
-        self.dilation = each_axis(op, "dilation", dilation, rank, 1)
+            self.padding = checks.each_axis(op, "padding", padding, rank, 0)
+        self.dilation = checks.each_axis(op, "dilation", dilation, rank, 1)
         first, second = self.out_channels, self.in_channels
         if self._is_transposed:
             first, second = second, first
@@ -168,7 +168,7 @@ class _Transposed(_Convolution):
         op = type(self).__name__
         if padding_mode != "zeros":
             raise InvalidArgument(op, "padding_mode", padding_mode, "'zeros'")
-        self.output_padding = each_axis(op, "output_padding", output_padding, self._rank, 0)
+        self.output_padding = checks.each_axis(op, "output_padding", output_padding, self._rank, 0)
         self._set(
             in_channels, out_channels, kernel_size, stride, padding, dilation, groups, bias,
             device, dtype,

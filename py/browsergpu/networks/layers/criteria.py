@@ -7,7 +7,7 @@ from typing import Any
 
 from browsergpu.arrays.array import Array
 from browsergpu.core import checks
-from browsergpu.core.errors import InvalidArgument, InvalidType
+from browsergpu.core.errors import InvalidType
 from browsergpu.functions import elementwise
 from browsergpu.functions.nn.activations import relu
 from browsergpu.functions.nn.criteria import ctc, distances, likelihoods, margins
@@ -154,9 +154,7 @@ class TripletMarginLoss(Loss):
     ) -> None:  # fmt: skip
         super().__init__(reduction=reduction)
         op = "TripletMarginLoss"
-        self.margin = checks.real(op, "margin", margin)
-        if self.margin <= 0:
-            raise InvalidArgument(op, "margin", margin, "a number above 0")
+        self.margin = checks.positive(op, "margin", margin)
         self.p = checks.real(op, "p", p)
         self.eps = checks.real(op, "eps", eps)
         self.swap = checks.flag(op, "swap", swap)
@@ -194,9 +192,7 @@ class TripletMarginWithDistanceLoss(Loss):
         if distance_function is not None and not callable(distance_function):
             raise InvalidType(op, "distance_function", distance_function, "a function or None")
         self.distance_function: Any = distance_function or PairwiseDistance()
-        self.margin = checks.real(op, "margin", margin)
-        if self.margin <= 0:
-            raise InvalidArgument(op, "margin", margin, "a number above 0")
+        self.margin = checks.positive(op, "margin", margin)
         self.swap = checks.flag(op, "swap", swap)
 
     def forward(self, anchor: Array, positive: Array, negative: Array) -> Array:

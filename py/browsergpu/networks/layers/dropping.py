@@ -9,7 +9,6 @@ from browsergpu.arrays.array import Array
 from browsergpu.core import checks
 from browsergpu.functions.nn import activations, dropping
 from browsergpu.networks.layers.making import placed
-from browsergpu.networks.layers.settings import share
 from browsergpu.networks.module import Module
 from browsergpu.networks.seeding import drawer
 
@@ -33,7 +32,7 @@ class _Dropping(Module):
     def __init__(self, p: float = 0.5, inplace: bool = False, *, generator: Any = None) -> None:
         super().__init__()
         op = type(self).__name__
-        self.p = share(op, "p", p)
+        self.p = checks.fraction(op, "p", p)
         self.inplace = checks.flag(op, "inplace", inplace)
         self.generator = generator
 

@@ -7,7 +7,6 @@ from browsergpu.core import checks
 from browsergpu.core.errors import InvalidArgument
 from browsergpu.functions.nn import losses
 from browsergpu.functions.nn.criteria import likelihoods
-from browsergpu.networks.layers.settings import share
 from browsergpu.networks.module import Module
 
 
@@ -121,7 +120,7 @@ class CrossEntropyLoss(Loss):
         super().__init__(reduction=reduction)
         op = "CrossEntropyLoss"
         self.ignore_index = checks.integer(op, "ignore_index", ignore_index, -checks.LARGEST)
-        self.label_smoothing = share(op, "label_smoothing", label_smoothing)
+        self.label_smoothing = checks.fraction(op, "label_smoothing", label_smoothing)
         self.register_buffer("weight", weight)
 
     def forward(self, input: Array, target: Array) -> Array:

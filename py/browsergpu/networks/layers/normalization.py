@@ -11,7 +11,7 @@ from browsergpu.functions import creation, manipulation
 from browsergpu.functions.nn import normalization
 from browsergpu.networks import init
 from browsergpu.networks.layers.making import optional
-from browsergpu.networks.layers.settings import extents, share
+from browsergpu.networks.layers.settings import extents
 from browsergpu.networks.module import Module
 
 #: Names of the buffers of running statistics.
@@ -185,7 +185,7 @@ class _BatchNorm(_Normalisation):
         op = type(self).__name__
         self.num_features = checks.integer(op, "num_features", num_features, 1)
         self.eps = checks.real(op, "eps", eps)
-        self.momentum = share(op, "momentum", momentum)
+        self.momentum = checks.fraction(op, "momentum", momentum)
         self.affine = checks.flag(op, "affine", affine)
         self.track_running_stats = checks.flag(op, "track_running_stats", track_running_stats)
         shape = (self.num_features,)
@@ -261,7 +261,7 @@ class _InstanceNorm(_Normalisation):
         op = type(self).__name__
         self.num_features = checks.integer(op, "num_features", num_features, 1)
         self.eps = checks.real(op, "eps", eps)
-        self.momentum = share(op, "momentum", momentum)
+        self.momentum = checks.fraction(op, "momentum", momentum)
         self.affine = checks.flag(op, "affine", affine)
         self.track_running_stats = checks.flag(op, "track_running_stats", track_running_stats)
         shape = (self.num_features,)

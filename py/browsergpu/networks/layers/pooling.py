@@ -10,7 +10,6 @@ from browsergpu.core import checks
 from browsergpu.core.errors import InvalidArgument
 from browsergpu.functions.nn import pooling
 from browsergpu.functions.nn.spatial import adaptive_pooling
-from browsergpu.networks.layers.settings import each_axis
 from browsergpu.networks.module import Module
 
 
@@ -19,11 +18,11 @@ class _Pool(Module):
 
     def _set(self, kernel_size: Any, stride: Any, padding: Any, ceil_mode: bool) -> None:
         op = type(self).__name__
-        each_axis(op, "kernel_size", kernel_size, self._rank, 1)
+        checks.each_axis(op, "kernel_size", kernel_size, self._rank, 1)
         self.kernel_size = kernel_size
         self.stride = kernel_size if stride is None else stride
-        each_axis(op, "stride", self.stride, self._rank, 1)
-        each_axis(op, "padding", padding, self._rank, 0)
+        checks.each_axis(op, "stride", self.stride, self._rank, 1)
+        checks.each_axis(op, "padding", padding, self._rank, 0)
         self.padding = padding
         self.ceil_mode = checks.flag(op, "ceil_mode", ceil_mode)
 
@@ -36,7 +35,7 @@ class _MaxPool(_Pool):
         super().__init__()
         self._set(kernel_size, stride, padding, ceil_mode)
         op = type(self).__name__
-        each_axis(op, "dilation", dilation, self._rank, 1)
+        checks.each_axis(op, "dilation", dilation, self._rank, 1)
         self.dilation = dilation
         self.return_indices = checks.flag(op, "return_indices", return_indices)
         if self.return_indices and self._rank == 3:

@@ -21,7 +21,6 @@ from browsergpu.networks.layers.cells import (
     rnn_step,
 )
 from browsergpu.networks.layers.making import optional
-from browsergpu.networks.layers.settings import share
 from browsergpu.networks.module import Module
 from browsergpu.networks.seeding import drawer
 from browsergpu.networks.sequences.packing import PackedSequence
@@ -50,7 +49,7 @@ class _Recurrent(Module):
         self.num_layers = checks.integer(op, "num_layers", num_layers, 1)
         self.bias = checks.flag(op, "bias", bias)
         self.batch_first = checks.flag(op, "batch_first", batch_first)
-        self.dropout = share(op, "dropout", dropout)
+        self.dropout = checks.fraction(op, "dropout", dropout)
         self.bidirectional = checks.flag(op, "bidirectional", bidirectional)
         self.proj_size = checks.integer(op, "proj_size", proj_size, 0, self.hidden_size - 1)
         if self.proj_size and self._states == 1:

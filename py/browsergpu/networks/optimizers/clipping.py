@@ -81,9 +81,7 @@ def _part(gradient: Any, order: float) -> Array:
 def clip_grad_value_(parameters: Iterable[Array] | Array, clip_value: float) -> None:
     """Clip all elements of the gradients to ±``clip_value``."""
     op = "clip_grad_value_"
-    bound = checks.real(op, "clip_value", clip_value)
-    if bound < 0:
-        raise InvalidArgument(op, "clip_value", clip_value, "a number of at least 0")
+    bound = checks.nonnegative(op, "clip_value", clip_value)
     for one in _with_gradients(op, parameters):
         gradient: Any = one.grad
         one.grad = elementwise.clip(gradient, -bound, bound)

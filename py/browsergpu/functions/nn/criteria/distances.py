@@ -181,9 +181,7 @@ def triplet_margin_loss(
     """
     op = "triplet_margin_loss"
     check_reduction(op, reduction)
-    bound = checks.real(op, "margin", margin)
-    if bound <= 0:
-        raise InvalidArgument(op, "margin", margin, "a number above 0")
+    bound = checks.positive(op, "margin", margin)
     a = inputs.floats(op, "anchor", anchor)
     for name, x in (("positive", positive), ("negative", negative)):
         inputs.shaped(op, name, inputs.floats(op, name, x), a.shape)

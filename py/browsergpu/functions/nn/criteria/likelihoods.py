@@ -225,9 +225,7 @@ def gaussian_nll_loss(
     check_reduction(op, reduction)
     x, t = inputs.floats(op, "input", input), inputs.floats(op, "target", target)
     inputs.shaped(op, "target", t, x.shape)
-    least = checks.real(op, "eps", eps)
-    if least <= 0:
-        raise InvalidArgument(op, "eps", eps, "a number above 0")
+    least = checks.positive(op, "eps", eps)
     if not isinstance(var, Array):
         number = checks.real(op, "var", var)
         var = creation.full(x.shape, number, dtype=x.dtype, device=x.device)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -15,34 +14,10 @@ from browsergpu.core import checks
 from browsergpu.core.checks import product
 from browsergpu.core.element_types import INT32
 from browsergpu.core.errors import InvalidArgument
-from browsergpu.core.shapes import Shape
 from browsergpu.functions import creation, elementwise, manipulation
 from browsergpu.functions.nn import inputs, pooling
 from browsergpu.functions.ordering import sorting
 from browsergpu.functions.parts import assigned
-from browsergpu.functions.weighted_sums import weighted_sums
-
-
-def _sizes(op: str, output_size: Any, extents: Shape) -> Shape:
-    """Return the numbers of windows. None keeps the extent of an axis."""
-    rank = len(extents)
-    given = output_size if checks.is_several(output_size) else (output_size,) * rank
-    if len(given) != rank:
-        raise InvalidArgument(op, "output_size", output_size, f"one number, or {rank}")
-    if 0 in extents:
-        raise InvalidArgument(op, "input", extents, "have elements")
-    return tuple(
-        extent if size is None else checks.integer(op, "output_size", size, 1)
-        for size, extent in zip(given, extents, strict=True)
-    )
-
-
-def means(x: Array, sizes: Sequence[int]) -> Array:
-    """Return the means of windows along the last axes."""
-    for axis, size in enumerate(sizes, x.ndim - len(sizes)):
-        if size != x.shape[axis]:
-            x = weighted_sums(x, axis, *pooling.adaptive_windows(x.shape[axis], size))
-    return x
 
 
 @composed("input")
@@ -70,7 +45,7 @@ def adaptive_avg_pool1d(input: Array, output_size: Any) -> Array:
     """
     op = "adaptive_avg_pool1d"
     x, alone = inputs.images(op, "input", input, 1)
-    found = means(x, _sizes(op, output_size, x.shape[2:]))
+    found = pooling.means(x, pooling.window_counts(op, output_size, x))
     return manipulation.squeeze(found, 0) if alone else found
 
 
@@ -99,7 +74,7 @@ def adaptive_avg_pool3d(input: Array, output_size: Any) -> Array:
     """
     op = "adaptive_avg_pool3d"
     x, alone = inputs.images(op, "input", input, 3)
-    found = means(x, _sizes(op, output_size, x.shape[2:]))
+    found = pooling.means(x, pooling.window_counts(op, output_size, x))
     return manipulation.squeeze(found, 0) if alone else found
 
 
@@ -197,7 +172,7 @@ def adaptive_max_pool3d(input: Array, output_size: Any, return_indices: bool = F
 def _maxima(op: str, rank: int, input: Any, output_size: Any, return_indices: Any) -> Any:
     x, alone = inputs.images(op, "input", input, rank)
     lead, extents = x.shape[:2], x.shape[2:]
-    sizes = _sizes(op, output_size, extents)
+    sizes = pooling.window_counts(op, output_size, x)
     tables = [
         pooling.adaptive_windows(extent, size)[0]
         for extent, size in zip(extents, sizes, strict=True)
@@ -304,9 +279,9 @@ def _unpooled(
 ) -> Array:
     x, alone = inputs.images(op, "input", input, rank)
     places = inputs.shaped(op, "indices", inputs.whole(op, "indices", indices), input.shape)
-    kernel = inputs.each_axis(op, "kernel_size", options[0], rank, 1)
-    stride = kernel if options[1] is None else inputs.each_axis(op, "stride", options[1], rank, 1)
-    around = inputs.each_axis(op, "padding", options[2], rank, 0)
+    kernel = checks.each_axis(op, "kernel_size", options[0], rank, 1)
+    stride = kernel if options[1] is None else checks.each_axis(op, "stride", options[1], rank, 1)
+    around = checks.each_axis(op, "padding", options[2], rank, 0)
     if output_size is None:
         size = tuple(
             (extent - 1) * step - 2 * cut + own
@@ -402,7 +377,7 @@ def _by_norm(
     order = checks.real(op, "norm_type", norm_type)
     if order == 0:
         raise InvalidArgument(op, "norm_type", norm_type, "a number other than 0")
-    count = product(inputs.each_axis(op, "kernel_size", kernel_size, rank, 1))
+    count = product(checks.each_axis(op, "kernel_size", kernel_size, rank, 1))
     function = getattr(pooling, f"avg_pool{rank}d")
     powers = elementwise.square(x) if order == 2 else elementwise.pow(x, order)
     means = function(powers, kernel_size, stride, 0, ceil_mode)

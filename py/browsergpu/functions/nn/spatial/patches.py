@@ -8,6 +8,7 @@ from typing import Any
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.autograd.nodes import Like
 from browsergpu.arrays.autograd.rules import differentiable
+from browsergpu.core import checks
 from browsergpu.core.checks import product
 from browsergpu.core.errors import InvalidArgument
 from browsergpu.core.shapes import Shape
@@ -24,7 +25,7 @@ def _settings(
     """Return the checked options of both axes, and the number of patches along each."""
     names = {"kernel_size": kernel_size, "dilation": dilation, "padding": padding, "stride": stride}
     along = [
-        inputs.each_axis(op, name, value, 2, 0 if name == "padding" else 1)
+        checks.each_axis(op, name, value, 2, 0 if name == "padding" else 1)
         for name, value in names.items()
     ]
     counts = tuple(
@@ -127,7 +128,7 @@ def fold(
     """
     op = "fold"
     x = inputs.floats(op, "input", input)
-    size = inputs.each_axis(op, "output_size", output_size, 2, 1)
+    size = checks.each_axis(op, "output_size", output_size, 2, 1)
     along, counts = _settings(op, kernel_size, dilation, padding, stride, size)
     kernel, gaps, around, steps = along
     if x.ndim not in (2, 3) or x.shape[-2] % product(kernel) or x.shape[-1] != product(counts):

@@ -14,8 +14,7 @@ from browsergpu.core.errors import InvalidArgument
 from browsergpu.core.shapes import Shape
 from browsergpu.functions import manipulation
 from browsergpu.functions.images.interpolation import taps
-from browsergpu.functions.nn import inputs
-from browsergpu.functions.nn.spatial import adaptive_pooling
+from browsergpu.functions.nn import inputs, pooling
 from browsergpu.functions.weighted_sums import weighted_sums
 
 #: Modes, and the numbers of axes that they resize.
@@ -85,7 +84,7 @@ def interpolate(
         raise InvalidArgument(op, "antialias", antialias, f"False for mode {mode!r}")
     sizes, factors = _sizes(op, x.shape[2:], size, scale_factor, recompute_scale_factor)
     if mode == "area":
-        return adaptive_pooling.means(x, sizes)
+        return pooling.means(x, sizes)
     found = x
     for axis, (extent, new, factor) in enumerate(zip(x.shape[2:], sizes, factors, strict=True), 2):
         if mode in _WITHOUT_CORNERS:
@@ -111,7 +110,7 @@ def _sizes(
     if size is not None:
         if again:
             raise InvalidArgument(op, "recompute_scale_factor", True, "False if size is given")
-        return inputs.each_axis(op, "size", size, len(extents), 1), [None] * len(extents)
+        return checks.each_axis(op, "size", size, len(extents), 1), [None] * len(extents)
     given = scale_factor if checks.is_several(scale_factor) else [scale_factor] * len(extents)
     factors = [checks.real(op, "scale_factor", one) for one in given]
     if len(factors) != len(extents) or min(factors) <= 0:

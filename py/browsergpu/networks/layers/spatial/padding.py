@@ -8,7 +8,6 @@ from browsergpu.arrays.array import Array
 from browsergpu.core import checks
 from browsergpu.core.errors import InvalidArgument
 from browsergpu.functions.nn.padding import pad
-from browsergpu.networks.layers.settings import each_axis
 from browsergpu.networks.module import Module
 
 
@@ -25,7 +24,7 @@ class _Padding(Module):
     def __init__(self, padding: Any) -> None:
         super().__init__()
         op, least = type(self).__name__, -checks.LARGEST if self._mode == "constant" else 0
-        self.padding = each_axis(op, "padding", padding, 2 * self._rank, least)
+        self.padding = checks.each_axis(op, "padding", padding, 2 * self._rank, least)
 
     def forward(self, input: Array) -> Array:
         """Return the padded array, [N, C, ...] or [C, ...]."""

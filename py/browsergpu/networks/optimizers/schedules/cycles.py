@@ -83,9 +83,7 @@ class OneCycleLR(LRScheduler):
                 op, "steps_per_epoch", steps_per_epoch, 1
             )
         self.total_steps = checks.integer(op, "total_steps", total_steps, 1)
-        self.pct_start = checks.real(op, "pct_start", pct_start)
-        if not 0 <= self.pct_start <= 1:
-            raise InvalidArgument(op, "pct_start", pct_start, "a number from 0 to 1")
+        self.pct_start = checks.fraction(op, "pct_start", pct_start)
         if anneal_strategy not in ("cos", "linear"):
             raise InvalidArgument(op, "anneal_strategy", anneal_strategy, "'cos' or 'linear'")
         self.anneal_strategy = anneal_strategy

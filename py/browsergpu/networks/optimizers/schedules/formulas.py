@@ -7,7 +7,6 @@ from math import cos, floor, log, pi, prod
 from typing import Any
 
 from browsergpu.core import checks
-from browsergpu.core.errors import InvalidArgument
 from browsergpu.networks.optimizers.optimizer import Optimizer
 from browsergpu.networks.optimizers.schedules.base import (
     Chainable,
@@ -206,10 +205,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def _checked_epoch(self, epoch: Any) -> float:
-        found = checks.real(type(self).__name__, "epoch", epoch)
-        if found < 0:
-            raise InvalidArgument(type(self).__name__, "epoch", epoch, "a number of at least 0")
-        return found
+        return checks.nonnegative(type(self).__name__, "epoch", epoch)
 
     def _go_to(self, epoch: float) -> None:
         self.last_epoch = floor(epoch)
