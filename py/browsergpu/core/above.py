@@ -1,9 +1,9 @@
 """Calls into packages above the caller, which register their functions here.
 
-Imports only go down (``tests/unit/test_import_direction.py`` checks it), but few calls must go up:
-the method ``x.sum()`` is the public function ``browsergpu.sum``. The package above registers the
-function when it is imported. The package below looks it up when it calls it. The test lists every
-name and the package that registers it.
+Imports only go down (``tests/unit/test_import_direction.py`` checks it), but a few calls must go
+up: the method ``x.sum()`` is the public function ``browsergpu.sum``. The package above registers
+the function when it is imported. The package below looks it up when it calls it. The test lists
+every name and the package that registers it.
 """
 
 from __future__ import annotations

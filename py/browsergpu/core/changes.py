@@ -8,8 +8,8 @@ from browsergpu.core.showing import Shown
 class Changes(Shown):
     """The number of changes of modules' attributes and hooks so far.
 
-    A compiled function compares the number at each call. Only if it differs, it looks at all
-    attributes.
+    A compiled function compares the number at each call. If the number differs, the function
+    compares all attributes.
     """
 
     __slots__ = ("count",)

@@ -1,7 +1,8 @@
 """Argument checks, which run before anything reaches the GPU.
 
-Each function returns the checked value in its plain form. Otherwise it raises InvalidArgument,
-which names the operation, the argument, the expected value and the given one.
+Each function returns the value as a plain Python object, such as an int or a tuple. For an invalid
+value, it raises InvalidArgument, which names the operation, the argument, the expected value and
+the given one.
 """
 
 from __future__ import annotations
@@ -143,9 +144,9 @@ def each_axis(op: str, name: str, value: Any, rank: int, minimum: int = 0) -> tu
 
 
 def is_several(value: Any) -> bool:
-    """Return whether an argument is a sequence, as of axes or extents.
+    """Return whether an argument is a sequence, such as several axes or extents.
 
-    A GPU array is not, since reading its elements would wait for the GPU.
+    A GPU array does not count as a sequence, because reading its elements would wait for the GPU.
     """
     kind = type(value)
     if kind is tuple or kind is list:
@@ -164,7 +165,7 @@ def pair(op: str, name: str, value: Any, minimum: int = 0) -> tuple[int, int]:
 def threads(op: str, name: str, value: Any) -> Any:
     """Return the number of threads of a workgroup given as (x, y, z).
 
-    Other values than sequences are returned unchanged. Kernels number their threads linearly, so
+    A value that is not a sequence is returned unchanged. Kernels number their threads linearly, so
     only the product matters.
     """
     is_triple = is_several(value) or isinstance(value, str | bytes)

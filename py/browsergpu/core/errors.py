@@ -57,7 +57,7 @@ class InvalidArgument(BackendError, ValueError):
         Name of the argument.
     value : object
         The given value. The message shows it by `showing.shown`, which reads no GPU memory. A
-        `showing.Description` is shown as it is.
+        `showing.Description` is shown unchanged.
     expected : str
         What the argument must be, as "a string", or must have, as "have at least 2 axes".
     advice : str, optional

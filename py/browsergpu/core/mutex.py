@@ -25,13 +25,13 @@ class Turn(Shown):
 class Mutex(Shown):
     """A lock that one task at a time holds.
 
-    A waiting task does not block its event loop, unlike with a lock of ``threading``. It may be in
-    another event loop than the owner, unlike with a lock of ``asyncio``. In a forked process the
-    mutex is free.
+    Unlike with a lock of ``threading``, a waiting task does not block its event loop. Unlike with a
+    lock of ``asyncio``, tasks may be in different event loops. In a forked process the mutex is
+    free.
 
-    Python can raise KeyboardInterrupt when a function is called or returns, so also at the
-    beginning of ``__aexit__``, which would leave the mutex held forever. It cannot do so while an
-    attribute is stored. Therefore a turn ends by storing an attribute::
+    Python can raise KeyboardInterrupt when a function is called or returns. At the beginning of
+    ``__aexit__``, it would leave the mutex held forever. Python cannot raise it while an attribute
+    is stored, so a turn ends by storing an attribute::
 
         turn = await mutex.turn()
         try:

@@ -1,7 +1,7 @@
 """Lines of the user's code, for errors that are raised late, and for profiles.
 
-Kernels of recorded operations run later than the operations. The code that dispatches such a kernel
-announces the operations' lines. Other kernels have the line that is running.
+The kernels of recorded operations run later than the user's lines. The code that dispatches such a
+kernel sets the lines of its operations. Every other kernel gets the line that is running.
 """
 
 from __future__ import annotations

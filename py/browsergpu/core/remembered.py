@@ -16,7 +16,8 @@ def remembered(plan: Callable[P, T]) -> Callable[P, T]:
     """Cache a pure function of positional arguments.
 
     ``True``, ``1`` and ``1.0`` are distinct arguments, though equal. The result is not cached if an
-    argument cannot be hashed or is a tuple of anything but ints. Exceptions are not cached.
+    argument cannot be hashed or is a tuple that contains anything but ints. Exceptions are not
+    cached.
     """
     cached = lru_cache(maxsize=1024, typed=True)(plan)
 

@@ -102,7 +102,7 @@ def axis(op: str, name: str, value: Any, rank: int) -> int:
 
 
 def axes(op: str, name: str, value: Any, rank: int) -> tuple[int, ...]:
-    """Return axes in ascending order, from None (all), one axis, or a sequence of distinct ones."""
+    """Return axes in ascending order, from None (all), one axis, or distinct axes."""
     if value is None:
         return tuple(range(rank))
     if not checks.is_several(value):

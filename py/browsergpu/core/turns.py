@@ -98,7 +98,7 @@ def _taking(function: F) -> F:
 def _count(function: Callable[..., Any]) -> int | None:
     """Return the number of parameters of a function, if all are positional and at most three.
 
-    Other functions give None. Positional-or-keyword parameters are allowed only in operators.
+    Return None for other functions. Only operators may have positional-or-keyword parameters.
     """
     known = signature(function).parameters.values()
     is_operator = function.__name__.startswith("__") and function.__name__.endswith("__")
