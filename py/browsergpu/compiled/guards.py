@@ -1,8 +1,8 @@
-"""Guards: the objects outside of its arguments that a function reads.
+"""Guards: the objects that a function reads besides its arguments.
 
-A graph is replayed while all of them are the same as in the traced call. They are the names that
-the function's code reads from its closure, its module and its attributes, also in functions that it
-calls, unless these belong to an installed package.
+A graph is replayed while all guards hold: each object is the same as in the traced call. The names
+in the function's code show which variables of its closure and module and which attributes it reads.
+Guards also cover the functions that it calls, except those of installed packages.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from browsergpu.core.turns import exclusive
 from browsergpu.networks.module import Module
 
 _MISSING = object()
-#: Values that are compared, others by identity.
+#: Types whose values are compared by ``==``. Other values are compared by identity.
 _COMPARED = (bool, int, float, complex, str, bytes, type(None))
 _MOST = 4000
-_DEPTH = 6  # of containers
+_DEPTH = 6  # maximum depth of nested containers
 _PATHS = tuple(map(sysconfig.get_path, ("stdlib", "platstdlib", "purelib", "platlib")))
 _OWN = __name__.partition(".")[0]
 
@@ -48,7 +48,7 @@ class Guard(Shown):
 
 
 class _Elements:
-    """A copy of a NumPy array's elements, since these can change."""
+    """A copy of a NumPy array's elements, since they can change."""
 
     __slots__ = ("array",)
 
@@ -80,13 +80,13 @@ def _is_same(a: Any, b: Any) -> bool:
         return True
     if type(a) is not type(b):
         return False
-    if type(a) is tuple:  # of _seen
+    if type(a) is tuple:  # made by _seen()
         return a[0] is b[0] and len(a[1]) == len(b[1]) and all(map(_is_same, a[1], b[1]))
     if type(a) is _Elements:
         return a.is_same(b)
     if isinstance(a, np.generic) or type(a) in _COMPARED:
         return bool(a == b) or (a != a and b != b)
-    if isinstance(a, MethodType):  # made again at each access
+    if isinstance(a, MethodType):  # each access makes another object
         return a.__func__ is b.__func__ and a.__self__ is b.__self__
     if isinstance(a, BuiltinFunctionType):  # such as a method of a string
         return a.__name__ == b.__name__ and _is_same(a.__self__, b.__self__)
@@ -124,7 +124,7 @@ class Guards(Shown):
 
     @exclusive
     def share_memory(self, arrays: list[Any]) -> bool:
-        """Whether arguments share memory with arrays that the function reads otherwise."""
+        """Whether arguments share memory with other arrays that the function reads."""
         own = [x for x in self._kept if isinstance(x, Array)]
         for module in self._modules:
             own += [*module.parameters(), *module.buffers()]
@@ -185,7 +185,7 @@ class Guards(Shown):
         self._visit_object(value, names, name)
 
     def _visit_object(self, x: Any, names: tuple[str, ...], path: str) -> None:
-        """Visit those attributes of the user's objects, classes and modules that the code names."""
+        """Visit the attributes of the user's objects, classes and modules that the code names."""
         if _is_module(x):
             self._visit(x, path)
             return
@@ -241,7 +241,7 @@ class Guards(Shown):
 
 
 class _NoGuards(Guards):
-    """The guards of a function that reads nothing else."""
+    """The guards of a function that reads only its arguments."""
 
     def __init__(self) -> None:
         self._all, self._modules, self._kept = [], [], []
@@ -252,7 +252,7 @@ NO_GUARDS = _NoGuards()
 
 
 def _found(x: Any, name: str) -> Any:
-    """Return an attribute as an object, or else a class of it, has it, without calling anything."""
+    """Return an attribute as an object or its classes store it, without calling a descriptor."""
     own = getattr(x, "__dict__", {})
     classes = x.__mro__ if isinstance(x, type) else type(x).__mro__
     for names in (own, *map(vars, classes)):
@@ -272,7 +272,7 @@ def _names(code: CodeType) -> tuple[str, ...]:
 
 @exclusive
 def versions_of(arrays: Sequence[Array]) -> list[Any]:
-    """Return an object that differs after an array was changed."""
+    """Return a list that differs after one of the arrays was changed."""
     found = []
     for x in arrays:
         node = NODE.__get__(x).in_memory()
@@ -309,7 +309,7 @@ def _is_known(package: str) -> bool:
 
 
 def _is_foreign(x: Any) -> bool:
-    """Whether an object, class or module belongs to an installed package, so is not looked at."""
+    """Whether an object, class or module belongs to an installed package. Guards skip it."""
     if isinstance(x, ModuleType):
         file = getattr(x, "__file__", None)
         package = x.__name__.partition(".")[0]

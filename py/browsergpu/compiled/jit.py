@@ -38,11 +38,11 @@ from browsergpu.functions import creation
 from browsergpu.networks.module import Module
 
 _OP = "jit"
-#: Signatures whose graphs a function keeps. The least recently used signature is dropped first.
+#: Most signatures whose graphs a function keeps. The least recently used one is dropped first.
 _MOST_VARIANTS = 32
-#: Variants of one signature, for other values that the function reads.
+#: Most variants of one signature. They differ in other values that the function reads.
 _MOST_OF_STATE = 16
-#: Values of one fixed number from which a warning names it.
+#: Number of values of an argument in the signature that raises a warning with its name.
 _MANY_VALUES = 8
 
 
@@ -227,7 +227,7 @@ class Jitted(Shown):
         warnings.warn(f"jit: {name} {what}.", JitWarning, stacklevel=stacklevel)
 
     def _drop_changed(self, state: _State) -> None:
-        """Free the graphs for other values that the function reads."""
+        """Free the graphs whose guards do not hold."""
         for one in [one for one in state.variants if one.guards.changed() is not None]:
             state.variants.remove(one)
             one.variant.close()
@@ -280,9 +280,10 @@ def jit(
     donate : iterable of int or str, optional
         Positions or names of arguments whose memory is freed by the call.
     optimize : bool, optional
-        Whether kernels of products also compute the elementwise operations on their results, equal
-        values are computed once, and values that no argument and no change affects are kept between
-        calls. Results may differ by rounding.
+        Whether to optimize the graph. Kernels of products then also compute the elementwise
+        operations on their results, and equal values are computed once. Values that depend on no
+        argument are kept until an array that they depend on changes. Results may differ by
+        rounding.
 
     Returns
     -------
@@ -297,12 +298,13 @@ def jit(
     Notes
     -----
     The signature is the structure of the arguments, shapes and dtypes of arrays, static arguments,
-    and the modes of gradients, autocast and default types. A change of a global variable, closure
-    variable or attribute that the function reads is noticed, and the function is captured again.
+    and the modes of gradients, autocast and default types. The function is captured again if a
+    global variable, closure variable or attribute that it reads has changed.
 
     Arrays that the function changes, such as parameters, optimizer states and running statistics,
-    go on from call to call. So do random numbers and schedules. Python numbers as arguments are
-    values if they only meet arrays, else they become part of the signature.
+    continue from call to call, as do random numbers and schedules. A Python number as an argument
+    may have another value in each call if the function combines it only with arrays. Otherwise, the
+    number becomes part of the signature.
 
     A function that reads a value of an array (``float(x)``, ``if x > 0``), or that changes Python
     objects, cannot be replayed. It runs as usual from then on, with one :class:`JitWarning`.
@@ -329,7 +331,7 @@ def jit(
 def _again(
     function: Any, static: Iterable[int | str], donate: Iterable[int | str], optimize: bool
 ) -> Any:
-    """Compile a function of another process, or a copy."""
+    """Return a compiled function that was pickled or copied."""
     return jit(function, static=static, donate=donate, optimize=optimize)
 
 

@@ -43,7 +43,7 @@ class Parameters(Shown):
         return self.names[at] if at < len(self.names) else f"args[{at}]"
 
     def position(self, one: int | str) -> int | str:
-        """Return a position counted from the end as one from the start, and any other as it is."""
+        """Return a position counted from the start. Names are returned unchanged."""
         is_from_end = type(one) is int and one < 0
         return len(self.names) + one if is_from_end else one  # type: ignore[operator]
 

@@ -17,7 +17,7 @@ _CONSTANTS = frozenset((bool, str, bytes, type(None), type(Ellipsis)))
 
 
 class Signature(Shown):
-    """The arguments of one call, taken apart.
+    """The parts of one call's arguments.
 
     Attributes
     ----------

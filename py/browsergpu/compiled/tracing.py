@@ -49,7 +49,7 @@ class Trace(Shown):
     Attributes
     ----------
     reason : str
-        Why the call could not be captured, or "". Its result is right in any case.
+        Why the call could not be captured, or "". The call's result is right in both cases.
     fixed : set of str
         Numbers that must be part of the signature.
     numbers : list
@@ -71,7 +71,7 @@ class Trace(Shown):
         self._sources: dict[int, Source] = {}  # of results, by their number
         self._classes: list[Any] = []  # of results, those of untracked arrays
         self._paths = paths
-        self._block = blocks.begin()  # a graph belongs to the block in which it is made
+        self._block = blocks.begin()  # a graph belongs to the block that creates it
         self._optimize = optimize
         self._graph = Graph(tracer, optimize=optimize, keeps_constants=True)
 
@@ -178,7 +178,8 @@ class Trace(Shown):
         if self.reason:
             return None
         structure = found[0]
-        # Only nodes are left of the results, so what is still held is held elsewhere.
+        # From here on, only nodes refer to the results and arguments. Arrays that are still alive
+        # are held elsewhere.
         results.clear()
         alive_inputs = [ref(x) for x in inputs]
         inputs.clear()
@@ -232,9 +233,10 @@ class Trace(Shown):
     def _structure(
         self, result: Any, specs: list[Any], inputs: Sequence[Array], nodes: Sequence[Node]
     ) -> list[Any]:
-        """Append the specification of each result.
+        """Append the specification of each result to ``specs``.
 
-        Returns the results' tree, in a list, with a number for each result.
+        Returns a list of one item: the tree of results, with an index into ``specs`` for each
+        result.
         """
         numbers: dict[int, int] = {}
 

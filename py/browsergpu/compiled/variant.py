@@ -31,7 +31,7 @@ _OP = "jit"
 
 
 class Writes(Shown):
-    """The ids of the buffers that dispatches have written, while it is an observer."""
+    """The ids of the buffers that dispatches write within the ``with`` block."""
 
     def __init__(self, tracer: Tracer) -> None:
         self.ids: set[int] = set()
@@ -71,7 +71,7 @@ class Input:
     nbytes
         The bytes of the argument, a multiple of 4.
     is_kept
-        Whether each call copies the argument to this memory, since the graph writes or keeps it.
+        Whether each call copies the argument to this memory, because the graph writes or keeps it.
         Otherwise the graph reads the argument's own memory.
     is_written
         Whether the function changes the argument.
@@ -85,7 +85,7 @@ class Input:
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """A result that each call computes: its memory among the results, its place, its class."""
+    """A result that each call computes: the index of its memory, its layout and its class."""
 
     storage: int
     kind: ElementType
