@@ -7,7 +7,7 @@ dependencies. docs/scale.md describes the use and the limits.
 try:
     # imported only for their registrations
     from browsergpu.dask import registration as _registration  # noqa: F401
-    from browsergpu.dask import serialising as _serialising  # noqa: F401
+    from browsergpu.dask import serialization as _serialization  # noqa: F401
     from browsergpu.dask.cluster import LocalCluster
     from browsergpu.dask.metas import meta
 except ModuleNotFoundError as error:

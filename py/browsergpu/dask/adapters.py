@@ -12,7 +12,7 @@ from browsergpu.gpu.adapters import enumerate_adapters
 
 
 def gpus() -> list[int]:
-    """Return the indices of the machine's GPUs, or of software adapters if there are only those.
+    """Return the indices of the machine's GPUs, or of software adapters if it has no GPU.
 
     Raises NoAdapter if there is none.
     """

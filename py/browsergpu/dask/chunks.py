@@ -22,10 +22,10 @@ from browsergpu.functions.meta import has_values
 def held_bytes(chunk: Array) -> int:
     """Return the bytes that a chunk occupies.
 
-    A worker asks for them when a task ends, first in the task's thread. In that call, recorded
-    operations are computed and a view gets its own memory. Then Dask counts the real memory, and
-    other threads have nothing to compute. Dask asks for a sample only of the arrays in a long list,
-    so the others can still be views: they count as their own elements.
+    A worker calls this function when a task ends, first in the task's thread. That call computes
+    recorded operations and gives a view its own memory. Dask then counts the real memory, and other
+    threads have nothing to compute. For a long list of arrays, Dask calls the function only for a
+    sample. The other arrays may stay views, which count as their own elements.
     """
     if not chunk.device.has_values or on_host(chunk.node) is not None:
         return chunk.nbytes

@@ -25,22 +25,23 @@ class LocalCluster(distributed.LocalCluster):  # type: ignore[misc]
     Parameters
     ----------
     n_workers : int, optional
-        Number of processes, which take the GPUs in turn. The number of GPUs by default.
+        Number of processes, which take the GPUs in turn. One for each GPU by default.
     adapters : sequence of int, optional
         Indices of the GPUs in ``browsergpu.enumerate_adapters()``. All GPUs by default, or software
-        adapters if there are only those.
+        adapters if the machine has no GPU.
     preload : sequence of str
         Further modules to load in each worker.
     tasks_ahead : float, optional
         Number of tasks without dependencies that the scheduler sends to a worker in advance, at
-        least 1. By default Dask's setting ``distributed.scheduler.worker-saturation`` if it was
-        changed, else infinity: neighbouring chunks are then created on one worker. With Dask's own
-        default of 1.1, a worker waits up to 7 ms for its next task, but holds fewer chunks.
+        least 1. The default is Dask's setting ``distributed.scheduler.worker-saturation`` if it was
+        changed, and infinity otherwise: neighboring chunks are then created on one worker. With
+        Dask's own default of 1.1, a worker waits up to 7 ms for its next task, but holds fewer
+        chunks.
     **options
-        Options of Dask's LocalCluster. ``memory_limit`` applies to the host and to the GPU of each
-        worker: above 60 % of it Dask spills chunks to ``local_directory``, and the GPU allocates no
-        more than it. By default it is the worker's share of the host's memory, or of the GPU's if
-        that is known, as from Dawn, and smaller.
+        Options of Dask's LocalCluster. ``memory_limit`` applies to the host's and the GPU's memory
+        of each worker. Above 60 % of the limit, Dask spills chunks to ``local_directory``. The GPU
+        allocates at most the limit. The default is the worker's share of the host's memory. If the
+        GPU's memory is known, as on Dawn, its share is the default if that is smaller.
 
     Raises
     ------

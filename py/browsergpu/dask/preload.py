@@ -14,17 +14,17 @@ from typing import Any
 import click
 
 from browsergpu.arrays import context, x64
-from browsergpu.dask import registration, serialising
+from browsergpu.dask import registration, serialization
 from browsergpu.dask.adapters import adapter_of, gpus
 
-__all__ = ["dask_setup", "registration", "serialising"]  # they register arrays with Dask
+__all__ = ["dask_setup", "registration", "serialization"]  # they register arrays with Dask
 
 
 @click.command()  # type: ignore[untyped-decorator]
 @click.option("--adapters", default="", help="Indices of the GPUs that workers take in turn: 0,2")  # type: ignore[untyped-decorator]
 def dask_setup(worker: Any, adapters: str) -> None:
     """Open the worker's GPU, with the worker's memory limit."""
-    # Dask requests float64 and int64 by name wherever NumPy would, which is not the user's mistake.
+    # Dask names float64 and int64 wherever NumPy does, so the user cannot avoid the warning.
     x64.set_x64("quiet")
     chosen = [int(index) for index in adapters.split(",")] if adapters else gpus()
     context.init(

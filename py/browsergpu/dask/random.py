@@ -17,8 +17,8 @@ class Philox(int):
     Parameters
     ----------
     seed : optional
-        A NumPy SeedSequence, of which Dask passes a different one for each chunk, or an argument
-        for one.
+        A NumPy SeedSequence, or an argument for one. Dask passes a different SeedSequence for each
+        chunk.
     """
 
     _seed_seq: np.random.SeedSequence

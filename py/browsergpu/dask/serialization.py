@@ -14,7 +14,7 @@ from browsergpu.functions import meta
 
 
 @dask_serialize.register(Array)  # type: ignore[untyped-decorator]
-def serialise(x: Array) -> tuple[dict[str, Any], list[Any]]:
+def serialize(x: Array) -> tuple[dict[str, Any], list[Any]]:
     """Return an array's header and frames. Waits for its values."""
     if not meta.has_values(x):
         return {"shape": x.shape, "without values": x.dtype.str}, []
@@ -24,7 +24,7 @@ def serialise(x: Array) -> tuple[dict[str, Any], list[Any]]:
 
 
 @dask_deserialize.register(Array)  # type: ignore[untyped-decorator]
-def deserialise(header: dict[str, Any], frames: list[Any]) -> Array:
+def deserialize(header: dict[str, Any], frames: list[Any]) -> Array:
     """Restore an array. The first thread that computes with it uploads it."""
     if "numpy" not in header:
         return meta.stand_in(header["shape"], np.dtype(header["without values"]))
