@@ -102,9 +102,9 @@ def _noted(op: str, x: Array) -> None:
         raise NotDifferentiable(op, "the array requires no gradient")
 
 
-#: Creates an array of a special kind, such as a parameter, from its value and ``requires_grad``.
+#: Creates an array of a special class, such as a parameter, from its value and ``requires_grad``.
 Constructor = Callable[[Array, bool], Array]
-#: Functions that return the constructor of an array's kind, or None for other arrays.
+#: Functions that return the constructor for an array's special class, or None for other arrays.
 CONSTRUCTORS: list[Callable[[Array], Constructor | None]] = []
 
 

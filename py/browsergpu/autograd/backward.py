@@ -67,7 +67,7 @@ def run_backward(
         while waiting:
             _, node = heappop(waiting)
             gradients = found.pop(node)
-            if node not in stop_at:  # the enclosing backward pass runs the hooks of those
+            if node not in stop_at:  # the enclosing backward pass runs the hooks of these nodes
                 _run_hooks(node, gradients)
             for at in range(len(gradients)):
                 if (source := Source(node, at)) in kept:
@@ -96,8 +96,8 @@ def _accumulate(leaf: Leaf, gradient: Array) -> None:
 def _accumulated(before: Array | None, gradient: Any) -> Any:
     """Return the sum of an accumulated gradient, if any, and a new one."""
     if before is None:
-        # Another array, because either may be changed in place. Packed ones share the memory until
-        # then.
+        # A separate array, because the user may change either array in place. Packed arrays share
+        # the memory until then.
         node = NODE.__get__(gradient)
         is_packed = node.trace is not None or (node.strides is None and node.offset == 0)
         return gradient.same() if is_packed and not gradient.is_tracked else gradient.__copy__()

@@ -173,7 +173,7 @@ def _of_chosen(
     op: str, fun: Callable[..., Any], argnums: Any, args: Sequence[Any], options: dict[str, Any],
     has_aux: bool,
 ) -> tuple[Callable[..., Any], list[Any], list[Any]]:  # fmt: skip
-    """Return a function of the chosen arguments alone, these arguments, and room for the aux."""
+    """Return a function of the chosen arguments, these arguments, and a list for the aux data."""
     places = argument_numbers(op, argnums, len(args))
     chosen = [trees.map_tree(lambda x: _as_float(op, x), args[n]) for n in places]
     aux: list[Any] = []
@@ -210,7 +210,7 @@ def _basis(arrays: Sequence[Any]) -> list[Array]:
 
 
 def _parts(x: Array, arrays: Sequence[Any]) -> list[Array]:
-    """Part the first axis of an array into the axes of several arrays."""
+    """Split the first axis of an array into the axes of several arrays."""
     begin, found = 0, []
     for one in arrays:
         rows = x[begin : begin + one.size]

@@ -50,7 +50,8 @@ class _TrackedInputs:
     def gradients(self, tree: Sequence[Any], found: Sequence[Array | None]) -> list[Any]:
         """Return gradients with the structure of the arguments.
 
-        They are zeros for inputs without influence, and None for inputs that are not floats.
+        They are zeros for inputs that do not affect the value, and None for inputs that are not
+        floats.
         """
         remaining = iter(found)
         own = [
@@ -76,7 +77,7 @@ def _is_float(x: Any) -> bool:
 
 def _input(x: Any) -> Any:
     frames = open_frames()
-    if frames:  # examples have gradients of their own, also for equal values
+    if frames:  # each example has its own gradient, even if the values are equal
         own = physical(x if isinstance(x, Array) else creation.asarray(x), frames)
         made = identity(own) if type(own) in TRACKED else _leaf(own.__copy__(), "grad")
         return wrapped(made, frames)
@@ -138,7 +139,7 @@ def value_and_grad(
     Notes
     -----
     Arguments may be arrays, floats, and dicts, lists and tuples of these. The gradient has the same
-    structure. It is zero for inputs without influence on the value, and None for integers.
+    structure. It is zero for inputs that do not affect the value, and None for integers.
 
     A value that is read has no gradient, so ``fun`` may only read values of ``x.detach()`` or
     values computed under ``no_grad()``. It may also use ``if x > 0:`` and ``int(x)``, because these

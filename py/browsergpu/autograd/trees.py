@@ -10,7 +10,7 @@ from browsergpu.core.showing import Description
 
 
 class Container(NamedTuple):
-    """How a class of containers is taken apart and made again.
+    """How a class of containers is flattened and rebuilt.
 
     Attributes
     ----------
@@ -42,7 +42,7 @@ def children(tree: Any) -> Sequence[Any] | None:
 
 
 def with_children(tree: Any, made: Sequence[Any]) -> Any:
-    """Return a container like another one, with other children."""
+    """Return a container of the same kind with other children."""
     if isinstance(tree, dict):
         if type(tree) is dict:
             return dict(zip(tree, made, strict=True))

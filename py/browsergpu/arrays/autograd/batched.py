@@ -45,7 +45,7 @@ class Frame(Shown):
     size : int
         The number of examples.
     is_open : bool
-        Whether the call runs.
+        Whether the call is running.
     turned : list
         Arrays that a write made batched, as weak references, with their class, node and source.
     recorder : callable or None
@@ -62,7 +62,7 @@ class Frame(Shown):
         self.turned: list[tuple[ref[Array], type, Node | None, Any]] = []
 
 
-#: What drawing random numbers means in a function of ``vmap``: "same" for all examples, or "error".
+#: How random numbers are drawn in a function of ``vmap``: "same" for all examples, or "error".
 RANDOMNESS: Mode[str] = Mode("randomness", "same")
 #: The open frames, outermost first.
 FRAMES: ContextVar[tuple[Frame, ...]] = ContextVar("frames", default=())

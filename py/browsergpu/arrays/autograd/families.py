@@ -10,7 +10,7 @@ from typing import Any
 
 
 class _OfClass(dict[type, Any]):
-    """A class for each class of arrays. A subclass that is not registered has its base's."""
+    """A class for each class of arrays. A subclass that is not registered uses the entry of its base."""
 
     def __missing__(self, kind: type) -> Any:
         base = next((one for one in kind.__mro__ if one in self), None)
@@ -22,8 +22,7 @@ class _OfClass(dict[type, Any]):
 
 #: The classes of tracked arrays.
 TRACKED: set[type] = set()
-#: The classes of arrays whose calls public functions do not compute on the node: the tracked ones,
-#: and the batched ones of ``vmap``.
+#: The classes of arrays that hide their node: tracked arrays, and batched arrays of ``vmap``.
 INTERCEPTED: set[type] = set()
 #: All classes of arrays.
 ARRAYS: set[type] = set()

@@ -120,7 +120,7 @@ class AutogradNode(Shown):
     def release(self) -> None:
         """Free the saved values and operands.
 
-        A result that is still held, such as a loss, then keeps nothing alive. Its hooks are
+        A result that the user still holds, such as a loss, then keeps nothing alive. Its hooks are
         removed, as they may hold the result and are never called again.
         """
         self.rules, self.saved, self.operands = None, None, ()
@@ -136,7 +136,7 @@ class Leaf(AutogradNode):
     def __init__(self, like: Like) -> None:
         super().__init__("leaf", None, (), (like,))
         self.grad: Array | None = None
-        #: Whether it stands for an argument of a differentiated function.
+        #: Whether the leaf represents an argument of a differentiated function.
         self.is_input = False
 
 

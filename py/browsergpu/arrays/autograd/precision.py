@@ -109,7 +109,7 @@ def is_autocast_enabled() -> bool:
 
 @contextmanager
 def fresh_casts() -> Iterator[None]:
-    """Use no float16 copies from before the body, and leave none behind."""
+    """Hide earlier float16 copies from the body, and drop its own copies at the end."""
     is_enabled, cast = _MODE.value
     own = object()
     _MODE.enter(own, (is_enabled, None if cast is None else {}))

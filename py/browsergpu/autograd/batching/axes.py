@@ -1,4 +1,4 @@
-"""Batching rules of functions along axes: the axes move one place."""
+"""Batching rules of functions along axes: each axis moves by one position."""
 
 from __future__ import annotations
 

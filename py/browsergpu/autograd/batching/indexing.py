@@ -125,7 +125,7 @@ def _is_one_block(key: _Key) -> bool:
 
 
 def _moved(x: Array, source: int, target: int, count: int) -> Array:
-    """Move ``count`` neighbouring axes to another position."""
+    """Move ``count`` neighboring axes to another position."""
     if source == target or not count:
         return x
     return manipulation.moveaxis(

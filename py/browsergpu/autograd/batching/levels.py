@@ -56,7 +56,7 @@ def physical(x: Array, frames: Sequence[Frame]) -> Array:
         return x
     if type(x) in BATCHED:
         value, frame = batch_of(x)
-        if frame not in frames:  # a deeper frame stays
+        if frame not in frames:  # x stays batched in a deeper frame
             return batched(manipulation.moveaxis(physical(value, frames), len(frames), 0), frame)
     return physical(with_axis(x, frames[-1]), frames[:-1])
 

@@ -98,7 +98,7 @@ def _pad(call: Call) -> Any:
 
 
 def _normalised(call: Call) -> Any:
-    """Normalise the last axes. Weights that differ between examples are applied afterwards."""
+    """Normalize the last axes. Weights that differ between examples are applied afterwards."""
     weight, bias = call.given["weight"], call.given.get("bias")
     if not call.has(weight) and not call.has(bias):
         return call()

@@ -45,13 +45,13 @@ def vmap(
         A function of one example. It returns arrays, numbers, or trees of these.
     in_axes : int, None, or a tree of these
         The axis of each argument that has the examples. None passes an argument unchanged. A tuple
-        has an entry for each argument; an entry may be a tree that begins as the argument does.
-        Keyword arguments always have the examples along axis 0.
+        has an entry for each argument; an entry may be a tree with the outer structure of the
+        argument. Keyword arguments always have the examples along axis 0.
     out_axes : int, None, or a tree of these
         The axis of each result that gets the examples. None returns a result that is equal for all
         examples without such an axis.
     axis_size : int, optional
-        The number of examples, if no argument tells it.
+        The number of examples. Required if no argument has an axis of examples.
 
     Returns
     -------
