@@ -202,7 +202,7 @@ class _Recomputation:
         leaves = [unpacked(x) for x in trees.leaves(kept)]
         with enable_grad():
             for one in operands:
-                if one.at is not None:  # its own source, as the function may also capture the argument
+                if one.at is not None:  # the function may also capture the argument
                     x = leaves[one.at]
                     leaves[one.at] = (
                         identity(x) if create_graph else require(x.__copy__(), node.name)

@@ -10,7 +10,7 @@ from typing import Any
 
 
 class _OfClass(dict[type, Any]):
-    """A class for each class of arrays. A subclass that is not registered uses the entry of its base."""
+    """A class for each class of arrays. Unregistered subclasses use the entry of their base."""
 
     def __missing__(self, kind: type) -> Any:
         base = next((one for one in kind.__mro__ if one in self), None)
