@@ -82,7 +82,8 @@ class Arithmetic(ExecutorBase):
     ) -> DeviceArray:
         """Combine an array and a number, given with their argument names.
 
-        The number is converted to the array's dtype. With ``reverse``, it is the left operand.
+        The number is converted to the array's dtype. With ``reverse``, the number is the left
+        operand.
         """
         name, value = given
         if not hasattr(value, "__float__"):

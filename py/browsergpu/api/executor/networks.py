@@ -231,7 +231,7 @@ class Networks(ExecutorBase):
         eps: float = 1e-5,
         out: DeviceArray | None = None,
     ) -> BatchNormTraining:
-        """Return :meth:`batch_norm` by the batch's own statistics, with the statistics.
+        """Return :meth:`batch_norm` by the statistics of the batch, and these statistics.
 
         Given running statistics (f32) are updated in place to (1 - momentum) running + momentum
         batch, with the unbiased variance of the batch.

@@ -1,4 +1,4 @@
-"""Fingerprint of a tensor backend's methods, by which programs check for matching versions."""
+"""Fingerprint of a tensor backend's methods. Programs compare it to check for matching versions."""
 
 from __future__ import annotations
 

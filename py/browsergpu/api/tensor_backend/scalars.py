@@ -1,11 +1,11 @@
 """Functions of plain numbers, computed on the host.
 
-A transfer to the GPU and back would take a thousand times longer than any of them. Integers (int
-and NumPy's) stay exact, even above 2**53, if the result is an integer within the range of a double:
-sums, differences, products, remainders, powers, magnitudes and rounding. Everything else is
-computed in double precision with IEEE 754 semantics, as in NumPy: division by zero gives an
-infinity or NaN, not an exception, and ``mod`` has the sign of the divisor. Comparisons are exact
-for integers and floats.
+A transfer to the GPU and back would take a thousand times longer. Integers (int and NumPy's) stay
+exact, even above 2**53, if the result is an integer within the range of a double: sums,
+differences, products, remainders, powers, magnitudes and rounding. Everything else is computed in
+double precision with IEEE 754 semantics, as in NumPy: division by zero gives an infinity or NaN,
+not an exception, and ``mod`` has the sign of the divisor. Comparisons are exact for integers and
+floats.
 """
 
 from __future__ import annotations

@@ -47,9 +47,9 @@ class Tensor(View):
 class TensorStore(Scalars):
     """The tensors of one backend, and checks that all operations share.
 
-    Handles are plain numbers, which can be copied into an array or to JavaScript. So a tensor lives
-    until it is freed, or as long as the store, which alone resolves handles. When a store is
-    garbage-collected, its tensors return to the pool.
+    Handles are plain numbers, which programs copy into arrays or to JavaScript. A tensor therefore
+    lives until it is freed, or until its store is garbage-collected: only the store resolves
+    handles. Its tensors then return to the pool.
     """
 
     def __init__(self, backend: WasmBackend) -> None:

@@ -95,7 +95,7 @@ class WasmBackend(Operations):
         width = checks.integer(op, "width", width, 1, largest)
         channels = checks.integer(op, "channels", channels, 1, 4)
         if channels == 2:
-            raise InvalidArgument(op, "channels", channels, "1 (grey), 3 (RGB) or 4 (RGBA)")
+            raise InvalidArgument(op, "channels", channels, "1 (gray), 3 (RGB) or 4 (RGBA)")
         if array is None:
             buffer = self._elements(op, "ptr", ptr, height * width * channels)
         else:

@@ -366,8 +366,8 @@ class DeviceBuffers(ComputeBackend):
     def ready(self, op: str) -> Device:
         """Return the open device.
 
-        Raises NotInitialized, in the name of ``op``, if there is none, and DeviceLost if it is
-        lost.
+        Raises NotInitialized if there is none, and DeviceLost if it is lost. ``op`` names the
+        operation in the error.
         """
         device = self._open
         if device is None or device.recorder.loss[0]:
@@ -436,7 +436,7 @@ async def _read_kept(
     read = kept.begin_read()
     found = None
     try:
-        # Read into separate memory, because others may write to the view in the meantime.
+        # Read into separate memory, because other code may write to the view in the meantime.
         contents = bytearray(view.nbytes)
         await transfers.read(device, buffer, 0, memoryview(contents))
         found = memoryview(contents)
