@@ -327,7 +327,7 @@ def empty_like(x: Array, /, *, dtype: Any = None, device: Any = None) -> Array:
 
 
 def _integer_type(*numbers: Any) -> ElementType:
-    """Return the type of integers: the default, promoted with NumPy's numbers among them."""
+    """Return the type of integers: the default, promoted with the types of NumPy's scalars."""
     kinds = [kind for kind, _ in filter(None, map(typed_number, numbers))]
     found = reduce(promoted, kinds, DEFAULTS[int])
     return found if found.kind in "iu" else INT64

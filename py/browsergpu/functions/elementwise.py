@@ -243,7 +243,8 @@ def clip(x: Array, /, min: Any = None, max: Any = None) -> Array:
     -------
     Array
         The promoted dtype of ``x`` and the bounds, as in NumPy: int32 with a bound of 1.5 gives
-        float32. A Python integer that no value of an integer dtype exceeds has no effect.
+        float32. A Python integer beyond the range of an integer dtype has no effect if it excludes
+        no value.
 
     Raises
     ------

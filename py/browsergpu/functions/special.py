@@ -241,8 +241,8 @@ def polygamma(n: Any, x: Any, /) -> Array:
     Parameters
     ----------
     n : int or array_like
-        The order, a whole number from 0 to 100. 0 is :func:`digamma`. Elements of arrays that are
-        no such numbers give NaN.
+        The order, a whole number from 0 to 100. 0 is :func:`digamma`. Other elements of an array
+        give NaN.
     x : array_like
         Real numbers.
 
@@ -254,7 +254,7 @@ def polygamma(n: Any, x: Any, /) -> Array:
     Raises
     ------
     InvalidArgument
-        If ``n`` is one number, and not an integer from 0 to 100.
+        If ``n`` is a single number that is not an integer from 0 to 100.
     InvalidType
         If ``x`` is complex.
 

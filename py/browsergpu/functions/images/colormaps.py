@@ -85,8 +85,8 @@ def value_range(x: Array, low: float | None, high: float | None) -> tuple[Any, A
 def colored(x: Array, colors: np.ndarray, low: Any, high: Any, nan: np.ndarray) -> Array:
     """Return the RGBA image of float32 values, as Matplotlib's Normalize and Colormap.
 
-    Values outside of the range get its first or last color, and those that are not finite ``nan``.
-    The result has the shape [H, W, 4].
+    Values outside of the range get the first or the last color. Values that are not finite get the
+    color ``nan``. The result has the shape [H, W, 4].
     """
     n = len(colors)
     table = creation.asarray(np.vstack([colors, nan]).astype(np.float32), device=x.device)

@@ -1,4 +1,4 @@
-"""Pictures of arrays for ``browsergpu.draw``: checks, colors, enlargement and parts around."""
+"""Pictures of arrays for ``browsergpu.draw``: checks, colors, enlargement, title and axes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from browsergpu.functions.images import colormaps, figures
 from browsergpu.functions.images.sizes import resize
 from browsergpu.gpu import platform
 
-#: Narrower images are enlarged if they have parts around or an interpolation.
+#: Narrower images are enlarged if they have a title, axes, a colorbar or an interpolation.
 LEAST_WIDTH = 256
 INTERPOLATIONS = ("nearest", "bilinear")
 TRANSPARENT = np.zeros(4, np.float32)
@@ -27,7 +27,7 @@ TRANSPARENT = np.zeros(4, np.float32)
 
 @dataclass(frozen=True)
 class Colors:
-    """Options that give colors to an image without."""
+    """Options that give colors to an image without color channels."""
 
     cmap: Any
     vmin: Any
@@ -43,7 +43,7 @@ class Colors:
 
 @dataclass(frozen=True)
 class Parts:
-    """Options for the parts around an image and its size."""
+    """Options for the title, axes, colorbar and size of an image."""
 
     colorbar: bool
     axes: bool
@@ -63,7 +63,7 @@ class Parts:
 
     @property
     def are_around(self) -> bool:
-        """Whether there are parts around the image."""
+        """Whether the image has a title, axes or a colorbar."""
         return bool(self.colorbar or self.axes or self.title)
 
 
@@ -140,7 +140,7 @@ def _range(op: str, values: Array, colors: Colors, top: float) -> tuple[Any, Any
 
 
 def _numbers(low: Any, high: Any) -> tuple[float, float]:
-    """Return the ends of the colorbar. Those that are arrays are read."""
+    """Return the values at the ends of the colorbar. Arrays are read."""
     return float(low), float(high)
 
 

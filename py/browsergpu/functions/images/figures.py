@@ -25,7 +25,7 @@ _TICK_SPACE = 48
 
 @dataclass
 class Frame:
-    """The parts around an image, for :func:`browsergpu.gpu.platform.paint_frame`."""
+    """The title, axes and colorbar of an image, for :func:`browsergpu.gpu.platform.paint_frame`."""
 
     height: int
     width: int
@@ -71,7 +71,7 @@ def frame(
     title: str | None,
     bar_range: tuple[float, float] | None,
 ) -> Frame:
-    """Lay out the parts around an image.
+    """Lay out the title, axes and colorbar of an image.
 
     Parameters
     ----------

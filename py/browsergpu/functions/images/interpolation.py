@@ -34,12 +34,12 @@ def taps(
     method : {"bilinear", "bicubic"}
         The interpolation.
     antialias : bool
-        True widens the filter to the distance of the new centers if that is more than 1, and cuts
-        it off at the borders. False repeats elements at the borders.
+        True widens the filter to the distance of the new centers if this distance is more than 1,
+        and cuts the filter off at the borders. False repeats elements at the borders.
     scale : float, optional
         Distance of the new centers, ``extent / size`` by default.
     align_corners : bool
-        True puts the first new center on that of the first element.
+        True puts the first new center on the center of the first element.
     """
     scale = extent / size if scale is None else scale
     wide = max(scale, 1.0) if antialias else 1.0

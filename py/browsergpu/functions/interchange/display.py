@@ -32,7 +32,7 @@ def draw(
     Parameters
     ----------
     x : Array
-        Shape [height, width] (grey) or [height, width, channels] with 1 (grey), 3 (RGB) or 4 (RGBA)
+        Shape [height, width] (gray) or [height, width, channels] with 1 (gray), 3 (RGB) or 4 (RGBA)
         channels. Floats are clamped to 0 to 1, uint8 is from 0 to 255, and bool is black and white.
         With one of the options ``cmap``, ``vmin``, ``vmax`` and ``nan``, other integers too.
     canvas_id : str, optional
@@ -65,8 +65,8 @@ def draw(
         If ``x`` is not an array of these dtypes, or an option has another type. The class is a
         TypeError.
     InvalidArgument
-        If ``x`` has another shape, an option is invalid, an image with colors has an option for one
-        without, or there is no canvas with this id. The class is a ValueError.
+        If ``x`` has another shape, an option is invalid, an image with colors has an option for
+        images without color, or there is no canvas with this id. The class is a ValueError.
     Unsupported
         If another kind of context uses the canvas.
 

@@ -1,4 +1,4 @@
-"""Files whose parts are read when they are needed."""
+"""Files that are read in parts, when the parts are needed."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ _WINDOW = 1 << 18
 class FileParts(Shown):
     """The bytes of a file. Slices are read when NumPy converts them.
 
-    It stands for a memory-mapped file where mapping would copy the file into Python's memory, as
-    Emscripten does.
+    It replaces a memory-mapped file in a page, because Emscripten copies a mapped file into
+    Python's memory.
 
     Parameters
     ----------

@@ -211,9 +211,9 @@ def load(
 
 
 class _Written:
-    """A file that can only be written to.
+    """A file object that has only ``write()``.
 
-    NumPy writes to other files without Python's file object, and misses the error of a full disk.
+    NumPy writes to other file objects through C, which does not report a full disk.
     """
 
     def __init__(self, file: Any) -> None:

@@ -27,7 +27,7 @@ STATISTICS = 4
 
 
 def html(x: Array) -> str | None:
-    """Return HTML for a notebook, or None for a small array, whose text says everything.
+    """Return HTML for a notebook, or None for a small array, whose text shows all elements.
 
     The GPU computes statistics and a picture or histogram, which are read at once.
     """
@@ -156,7 +156,7 @@ def _histogram(numbers: np.ndarray) -> str:
 
 def _range(numbers: np.ndarray, size: int) -> str:
     least, most, mean, finite = (float(number) for number in numbers[:STATISTICS])
-    # The count is exact up to 2**24, and beyond it one of many is no news.
+    # float32 counts are exact up to 2**24. The text leaves out larger counts.
     others = size - round(finite) if size < 2**24 else 0
     if not finite:
         return "no finite values"

@@ -79,7 +79,7 @@ def rotate(x: Array, angles: Array, position: Array, adjacent: bool = False) -> 
 @refusing_gradients("nn.scaled_dot_product_attention")
 @constant
 def store(x: Array, cache: Array, angles: Array, position: Array, adjacent: bool = False) -> None:
-    """Write keys or values to a cache in place, after rotary position embeddings.
+    """Write keys or values with rotary position embeddings to a cache, in place.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ def store(x: Array, cache: Array, angles: Array, position: Array, adjacent: bool
     cache : Array
         Shape [H, C, D], float32. Positions from C on are not written.
     angles, position, adjacent
-        As :func:`rotate` takes them. Angles of shape [P, 0, 2] write x as it is.
+        As :func:`rotate` takes them. Angles of shape [P, 0, 2] write x unchanged.
     """
     op = "store"
     own = _heads(op, x)

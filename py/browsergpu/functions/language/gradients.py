@@ -1,4 +1,4 @@
-"""The refusal of gradients by functions for inference."""
+"""Errors for gradients of functions that only support inference."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def refusing_gradients(instead: str) -> Callable[[F], F]:
     """Decorate a function that has no gradient and would lose it silently.
 
     It raises NotDifferentiable for arrays that require gradients, outside of ``no_grad()``.
-    ``instead`` names what has one.
+    ``instead`` names the function to use instead.
     """
 
     def decorate(function: F) -> F:

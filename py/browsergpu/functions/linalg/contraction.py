@@ -34,8 +34,8 @@ from browsergpu.functions.linalg import linear
 from browsergpu.functions.linalg.subscripts import Labels, plan, text_of
 
 _OP = "einsum"
-#: Types that sums are computed in. A sum of bools is true if a product is, and float32 does not
-#: wrap around to 0.
+#: The types in which sums are computed. A sum of bools is true if one product is true. It is
+#: computed in float32, because an integer could wrap around to 0.
 _COMPUTED = {BOOL: FLOAT32, INT8: INT32, INT16: INT32, UINT8: UINT32, UINT16: UINT32}
 
 

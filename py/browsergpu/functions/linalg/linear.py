@@ -95,9 +95,9 @@ def matmul(x1: Array, x2: Array, /, *, precision: str = "highest") -> Array:
 
     with the largest magnitudes in the row of ``x1`` and the column of ``x2``. The sums are as
     accurate as in float32, but numbers far smaller than others in their row or column lose
-    accuracy. Infinities and NaN are at the same places as with "highest". Elements are slow if
-    their row or column contains them, or if their sum might overflow. The method takes 6 bytes of
-    memory per operand element and 4 per result element.
+    accuracy. Infinities and NaN are at the same places as with "highest". Elements are slow to
+    compute if their row or column contains infinities or NaN, or if their sum might overflow. The
+    method takes 6 bytes of memory per operand element and 4 per result element.
     """
     op = "matmul"
     chosen = choice(op, "precision", precision, Precision)

@@ -1,6 +1,6 @@
 """Subscripts of sums of products, as in ``einsum("ij,jk->ik", a, b)``.
 
-The module finds the label of each axis and the order of products. Of arrays, it knows only shapes.
+The module finds the label of each axis and the order of products from the shapes of the operands.
 """
 
 from __future__ import annotations

@@ -107,8 +107,8 @@ def scaled_dot_product_attention(
 def _of_rows(op: str, q: Array, k: Array, v: Array, factor: float, *, causal: bool) -> Array | None:
     """Compute attention without copies, if each row in memory holds all heads of a position.
 
-    This is the memory of the heads of a linear layer's results, and becomes that of the result. It
-    returns None for other arrays, and if the kernels do not read float16.
+    The heads of a linear layer's result have this memory layout, and the result gets it too. Return
+    None for other arrays, and for float16 that the kernels do not read.
     """
     kinds = {x.node.kind for x in (q, k, v)}
     if len(kinds) > 1 or q.ndim not in (3, 4) or not q.size or not k.size:

@@ -122,7 +122,7 @@ def _largest(rows: Array, inside: Array) -> Array:
 
 
 def _begins(op: str, offsets: Any, last: bool, device: Any) -> tuple[Array, int]:
-    """Return the begins of the bags, and their number."""
+    """Return the start of each bag, and the number of bags."""
     given = offsets
     if not isinstance(given, Array):
         given = creation.asarray(np.asarray(given, np.int32), device=device)

@@ -242,5 +242,5 @@ def gumbel_softmax(
     classes = creation.arange(x.shape[axis], dtype="int32", device=x.device)
     places = classes.reshape((x.shape[axis], *(1,) * (x.ndim - axis - 1)))
     hot = apply.cast_to(op, elementwise.equal(places, best), values.node.kind)
-    # The difference of soft to its own value is 0, and has the gradient of soft.
+    # This difference is 0, and its gradient is the gradient of soft.
     return elementwise.add(hot, elementwise.subtract(soft, values))

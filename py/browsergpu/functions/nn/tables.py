@@ -207,7 +207,7 @@ def limit_rows(op: str, indices: Array, table: Array, max_norm: Any, norm_type: 
     places = elementwise.clip(places, 0, table.shape[0] - 1)
     rows = manipulation.take(own, places, axis=0)
     norm = norms.vector_norm(rows.astype("float32", copy=False), axis=-1, keepdims=True, ord=order)
-    # The small number is PyTorch's.
+    # PyTorch adds the same small number.
     factor = elementwise.where(norm > most, most / (norm + 1e-7), 1.0)
     table[places] = (rows * factor).astype(table.dtype, copy=False)
 

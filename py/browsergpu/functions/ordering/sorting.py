@@ -34,7 +34,7 @@ from browsergpu.tensors import ordering, scans
 
 
 def _known(op: str, x: Array) -> Array:
-    """Return real numbers in memory, in a kernel type with the same order."""
+    """Return real numbers in memory, in a type that the kernels sort. The order is the same."""
     kind = x.node.kind
     if kind is COMPLEX64:
         raise InvalidType(op, "x", x.dtype, "real numbers")

@@ -101,7 +101,7 @@ class Permutations(Vectors):
         return sorting.searchsorted(limits, drawn, side="right")
 
     def _order_by(self, shares: np.ndarray) -> Array:
-        """Draw a permutation in which each next index has its share of the remaining probabilities.
+        """Draw a permutation. The next index is drawn by its share of the remaining probabilities.
 
         It is the order of exponential times with the probabilities as rates.
         """

@@ -16,7 +16,7 @@ Place = tuple[int, int]
 
 
 class Stream(Protocol):
-    """The interface of a generator that draws need."""
+    """The methods and properties of a generator that draws use."""
 
     place: Place
 
@@ -39,7 +39,7 @@ class _Drawn(Shown):
 class Draws(Shown):
     """The draws of a function from one stream.
 
-    Each has its own start, since other tasks may draw from the stream in between.
+    Each draw has its own start, since other tasks may draw from the stream in between.
     """
 
     __slots__ = ("drawn", "stream")

@@ -43,8 +43,8 @@ def ctc_loss(
     log_probs : Array
         Log-probabilities of shape [T, N, C] or [T, C], float32 or float16.
     targets : Array
-        Labels as integers: [N, S], or those of all samples one after the other. One axis waits for
-        ``target_lengths`` unless they are on the host.
+        Labels as integers: [N, S], or the labels of all samples one after the other. With one axis,
+        the function waits for ``target_lengths`` unless they are on the host.
     input_lengths : Array or sequence of int
         Number of steps of each sample, at most T.
     target_lengths : Array or sequence of int
@@ -55,7 +55,7 @@ def ctc_loss(
         "mean" divides losses by the numbers of labels, and takes the mean of the samples.
     zero_infinity : bool, optional
         Whether to replace infinite losses and their gradients by 0. Samples with fewer steps than
-        labels have them.
+        labels have an infinite loss.
 
     Returns
     -------
@@ -133,7 +133,7 @@ def _padded(op: str, targets: Array, lengths: Any, count: int, alone: bool) -> A
 def _losses_gradient(
     g: Array, y: Array, log_probs: Array, labels: Array, steps: Array, numbers: Array, blank: int
 ) -> Array:
-    """Return minus the probability that a step has each label, given that the labels are right."""
+    """Return minus the probability that a step has each label, given the sample's targets."""
     x, extended, may_skip = _extended(log_probs, labels, blank)
     before = _forward(x, may_skip)
     after = _backward(x, may_skip, steps, numbers)
@@ -183,7 +183,7 @@ def _extended(log_probs: Array, labels: Array, blank: int) -> tuple[Array, Array
 
 
 def _forward(x: Array, may_skip: Array) -> Array:
-    """Return the logarithms of the probabilities of all paths to each label at each step."""
+    """Return the log-probabilities of all paths to each label at each step."""
     steps, count, length = x.shape
     # Two columns before the first label stand for labels that no path can come from.
     shape = (steps, count, length + 2)
@@ -199,7 +199,7 @@ def _forward(x: Array, may_skip: Array) -> Array:
 
 
 def _backward(x: Array, may_skip: Array, ends: Array, numbers: Array) -> Array:
-    """Return the same of all paths from each label at each step to the end of each sample."""
+    """Return the log-probabilities of all paths from each label to the end of the sample."""
     steps, count, length = x.shape
     shape = (steps + 1, count, length + 2)
     whole = creation.full(shape, _NOTHING, dtype="float32", device=x.device)

@@ -235,7 +235,7 @@ def gaussian_nll_loss(
     elif spread.shape not in (x.shape, (*x.shape[:-1], 1)):
         raise InvalidArgument(op, "var", spread, f"have shape {x.shape}, or a last axis of 1")
     own = plain(spread)
-    # The difference of the variance to its own value is 0, and has its gradient.
+    # This difference is 0, and its gradient is the gradient of the variance.
     small = elementwise.add(elementwise.subtract(spread, own), least)
     spread = elementwise.where(elementwise.less(own, least), small, spread)
     losses = (elementwise.log(spread) + elementwise.square(x - t) / spread) * 0.5

@@ -179,7 +179,7 @@ def _cubic_far(way: Any) -> Any:
 
 
 def _inside(place: Array, extent: int, padding_mode: str, corners: bool) -> Array:
-    """Move positions outside of an axis to those that they stand for. Zeros stay outside."""
+    """Move positions outside of an axis as the padding mode requires. "zeros" keeps them."""
     if padding_mode == "zeros":
         return place
     if padding_mode == "reflection":
