@@ -51,10 +51,7 @@ override SPACE: u32 = 528u; // vec4s of workgroup memory, for both tiles and for
 
 var<workgroup> tile: array<vec4f, SPACE>; // [step][filters], [step][pixels]; [share][sums][thread]
 
-// Output height or width.
-fn extent(size: u32, kernel: u32, stride: u32, pad: u32, dilation: u32) -> u32 {
-  return (size + 2u * pad - dilation * (kernel - 1u) - 1u) / stride + 1u;
-}
+//#include lib/output_extent.wgsl
 
 // Four filters' weights of one step.
 fn weights_at(at: u32, row: u32) -> vec4f {

@@ -33,6 +33,7 @@ CODES: Mapping[tuple[str, str], Codes] = {
         for name in ("sort", "sort_small", "arg_reduce", "search")
     },
     ("pool.wgsl", "OP"): pool.CODES,
+    ("pool_halves.wgsl", "OP"): pool.CODES,
     ("pixel.wgsl", "OP"): images.POINT_CODES,
     ("stencil.wgsl", "OP"): images.STENCIL_CODES,
     ("cast.wgsl", "FROM"): cast.CODES,

@@ -130,12 +130,15 @@ class Place(Shown):
         except ImportError:  # Windows
             yield
             return
-        with open(self.folder / _LOCK, "ab") as file:
+        lock = os.open(self.folder / _LOCK, os.O_RDWR | os.O_CREAT)
+        try:
             try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 raise self._busy() from None
             yield
+        finally:
+            os.close(lock)
 
     def _busy(self) -> BlockingIOError:
         return BlockingIOError(f"{self.address} is being downloaded. Wait until it ends.")
