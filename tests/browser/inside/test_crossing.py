@@ -113,7 +113,7 @@ def test_draw_refuses_invalid_arrays(backend: Any, executor: Any) -> None:
         ((executor.zeros((4,)),), r"\[H, W\] or \[H, W, C\]"),
         ((executor.zeros((4, 4), "f16"),), "array of f32"),
         ((picture, 4, 4, 3), "None for an array"),
-        ((executor.zeros((4, 4, 2)),), "1 .grey., 3 .RGB. or 4 .RGBA."),
+        ((executor.zeros((4, 4, 2)),), "1 .gray., 3 .RGB. or 4 .RGBA."),
         ((7, None, 4, 3), "height"),
     ]
     for arguments, words in refused:

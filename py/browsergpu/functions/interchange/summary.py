@@ -67,15 +67,15 @@ def _numbers(x: Array, channels: int | None) -> np.ndarray:
     finite = bg.isfinite(values)
     least = bg.min(bg.where(finite, values, np.inf))
     most = bg.max(bg.where(finite, values, -np.inf))
-    count = bg.sum(finite, dtype=bg.float32)
-    mean = bg.sum(bg.where(finite, values, 0)) / count
+    others = bg.sum(~finite, dtype=bg.float32)
+    mean = bg.sum(bg.where(finite, values, 0)) / (x.size - others)
     if channels is None:
         span = bg.where(most > least, most - least, 1)
         places = bg.where(finite, (values - least) / span, -1)
         drawn = bg.histogram(places, bins=BINS, range=(0, 1))[0].astype(bg.float32)
     else:
         drawn = _reduced(values)
-    parts = [bg.stack([least, most, mean, count]), bg.reshape(drawn, (-1,))]
+    parts = [bg.stack([least, most, mean, others]), bg.reshape(drawn, (-1,))]
     return bg.concat(parts).numpy()  # type: ignore[no-any-return]
 
 
@@ -155,13 +155,15 @@ def _histogram(numbers: np.ndarray) -> str:
 
 
 def _range(numbers: np.ndarray, size: int) -> str:
-    least, most, mean, finite = (float(number) for number in numbers[:STATISTICS])
-    # float32 counts are exact up to 2**24. The text leaves out larger counts.
-    others = size - round(finite) if size < 2**24 else 0
-    if not finite:
+    least, most, mean, others = (float(number) for number in numbers[:STATISTICS])
+    if least > most:
         return "no finite values"
     text = f"min {least:.6g} · mean {mean:.6g} · max {most:.6g}"
-    return f"{text} · {others:,} not finite" if others else text
+    if not others:
+        return text
+    # float32 counts exactly up to 2**24.
+    count = f"{others:,.0f}" if others < 2**24 else f"about {others:,.0f}"
+    return f"{text} · {count} not finite"
 
 
 def _bytes(count: int) -> str:

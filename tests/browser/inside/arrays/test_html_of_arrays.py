@@ -87,6 +87,13 @@ def test_nonfinite_elements_are_counted_and_transparent() -> None:
     assert "no finite values" in html(bg.full((9, 9), np.nan))
 
 
+def test_nonfinite_elements_of_large_arrays_are_counted() -> None:
+    x = bg.zeros((4100, 4100))  # more than 2**24
+    assert "not finite" not in html(x)
+    x[5] = np.nan
+    assert "4,100 not finite" in html(x)
+
+
 @pytest.mark.parametrize("dtype", ["float32", "float16", "int64", "int8", "uint8", "bool"])
 def test_others_have_a_histogram(dtype: str) -> None:
     values = np.zeros(2000, dtype)
