@@ -134,7 +134,7 @@ def _range(op: str, values: Array, colors: Colors, top: float) -> tuple[Any, Any
             raise InvalidArgument(op, name, value, "finite")
     if low is not None and high is not None and low > high:
         raise InvalidArgument(
-            op, "vmin", low, f"at most vmax, {high}", "A cmap ending in _r turns it."
+            op, "vmin", low, f"at most vmax, {high}", "To reverse the colors, add _r to cmap."
         )
     return colormaps.value_range(values, low, high)
 
