@@ -26,7 +26,7 @@ ELSEWHERE = {
     "parts.part": "test_parts", "parts.assigned": "test_parts", "parts.added_at": "test_parts",
     "contraction.contraction": "einsum, here", "transforms.identity": "what grad() begins with",
     "weighted_sums.weighted_sums": "test_networks_images",
-    "quantized.linear": "llm/test_quantized",
+    "quantized.linear": "llm/test_quantized", "combinations.extreme_at": "torch/test_scatter",
     "equations.inverse": "det and slogdet twice, here",
     "regions.region": "test_views", "regions.put": "test_views", "regions.without": "test_views",
 }  # fmt: skip
