@@ -10,6 +10,7 @@ from __future__ import annotations
 import enum
 import functools
 import inspect
+import sys
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
@@ -164,7 +165,8 @@ def test_no_error_reads_its_argument(bg: Any, unreadable: pytest.MonkeyPatch) ->
     unreadable.undo()
     # Calls that read may only complain about values, not about the argument's type.
     found = {call.name for call in readers if isinstance(outcome(call), bg.errors.InvalidArgument)}
-    assert sorted(found) == sorted(LOOKS_AT_VALUES)
+    in_a_page = {"draw"} if sys.platform == "emscripten" else set()  # for a colorbar's range
+    assert sorted(found) == sorted(LOOKS_AT_VALUES | in_a_page)
     others = []
     with bg.capture() as graph:
         for call, kind, text in refused:
