@@ -61,11 +61,11 @@ VALUES: dict[str, Callable[[Any], Any]] = {
 }
 #: Functions that read an array's values on purpose, and may then refuse them.
 LOOKS_AT_VALUES = {
-    "Array.__dlpack__", "data.ChainDataset", "data.ConcatDataset", "data.Subset", "draw", "fft.fft2",
-    "fft.ifft2", "fft.irfft2", "fft.rfft2", "fromfunction", "histogram", "histogram_bin_edges",
-    "histogramdd", "indices", "intersect1d", "linalg.tensorsolve", "nanpercentile", "nanquantile",
-    "nditer", "percentile", "piecewise", "place", "quantile", "rot90", "setdiff1d", "setxor1d",
-    "unique",
+    "Array.__dlpack__", "data.ChainDataset", "data.ConcatDataset", "data.Subset", "draw",
+    "fft.fft2", "fft.ifft2", "fft.irfft2", "fft.rfft2", "fromfunction", "histogram",
+    "histogram_bin_edges", "histogramdd", "indices", "intersect1d", "linalg.tensorsolve",
+    "nanpercentile", "nanquantile", "nditer", "percentile", "piecewise", "place", "quantile",
+    "rot90", "setdiff1d", "setxor1d", "unique",
 }  # fmt: skip
 #: Functions that open, close or measure a GPU.
 LEFT_OUT = {
