@@ -6,28 +6,13 @@
 // position in x gives -infinity (index -1) as its maximum and NaN as its mean. main_indices also
 // writes the position of a maximum in its plane: row × width + column, the first among equals.
 
-struct Params {
-  n: u32, // outputs
-  height: u32,
-  width: u32,
-  out_h: u32,
-  out_w: u32,
-  kernel_h: u32,
-  kernel_w: u32,
-  stride_h: u32,
-  stride_w: u32,
-  pad_h: u32,
-  pad_w: u32,
-  dilation_h: u32,
-  dilation_w: u32,
-}
-
 @group(0) @binding(0) var<storage, read> x: array<f32>;
 @group(0) @binding(1) var<storage, read_write> y: array<f32>;
 @group(0) @binding(2) var<storage, read_write> indices: array<i32>;
 @group(1) @binding(0) var<uniform> params: Params;
 
 //#include lib/pooling.wgsl
+//#include lib/pooling_params.wgsl
 
 override THREADS: u32 = 256u; // in a workgroup
 

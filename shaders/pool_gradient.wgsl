@@ -5,26 +5,12 @@
 // One element of y per thread, which reads the windows that may contain it: 4n bytes written, and
 // the windows through the cache.
 
-struct Params {
-  n: u32, // elements of y
-  height: u32,
-  width: u32,
-  out_h: u32,
-  out_w: u32,
-  kernel_h: u32,
-  kernel_w: u32,
-  stride_h: u32,
-  stride_w: u32,
-  pad_h: u32,
-  pad_w: u32,
-  dilation_h: u32,
-  dilation_w: u32,
-}
-
 @group(0) @binding(0) var<storage, read> g: array<f32>;
 @group(0) @binding(1) var<storage, read> indices: array<i32>;
 @group(0) @binding(2) var<storage, read_write> y: array<f32>;
 @group(1) @binding(0) var<uniform> params: Params;
+
+//#include lib/pooling_params.wgsl
 
 override THREADS: u32 = 256u; // in a workgroup
 

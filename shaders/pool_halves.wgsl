@@ -1,27 +1,12 @@
 // pool.wgsl for float16: two outputs per thread, computed in float32.
 
-struct Params {
-  n: u32, // outputs
-  height: u32,
-  width: u32,
-  out_h: u32,
-  out_w: u32,
-  kernel_h: u32,
-  kernel_w: u32,
-  stride_h: u32,
-  stride_w: u32,
-  pad_h: u32,
-  pad_w: u32,
-  dilation_h: u32,
-  dilation_w: u32,
-}
-
 @group(0) @binding(0) var<storage, read> x: array<u32>;
 @group(0) @binding(1) var<storage, read_write> y: array<u32>;
 @group(1) @binding(0) var<uniform> params: Params;
 
 //#include lib/halves.wgsl
 //#include lib/pooling.wgsl
+//#include lib/pooling_params.wgsl
 
 override THREADS: u32 = 256u; // in a workgroup
 

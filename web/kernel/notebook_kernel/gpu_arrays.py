@@ -5,7 +5,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from . import gpu_work
+from . import gpu_work, variables
 
 MOST = 200
 #: Elements of a list, tuple or dict that are looked at.
@@ -35,8 +35,8 @@ def table(
     owners: dict[int, str] = {}
     known = 0
     for name, array in _arrays_of(namespace, hidden):
-        shape, kind = " × ".join(map(str, array.shape)) or "scalar", array.dtype.name
-        row = {"name": name, "shape": f"{shape} {kind}", "bytes": None, "note": "not computed"}
+        shape = variables.shape_text(array)
+        row = {"name": name, "shape": shape, "bytes": None, "note": "not computed"}
         node = _node_of(array)
         if node.trace is None:
             storage = node.storage
@@ -60,9 +60,8 @@ def _arrays_of(
     if kind is None:
         return
     seen: set[int] = set()
-    for name, value in list(namespace.items()):
-        if not name.startswith("_") and name not in hidden:
-            yield from _within(name, value, kind, seen, DEPTH)
+    for name, value in variables.shown(namespace, hidden):
+        yield from _within(name, value, kind, seen, DEPTH)
 
 
 def _within(

@@ -1,7 +1,7 @@
 """The user's variables with their types, shapes and bytes, for the page's table."""
 
 import sys
-from collections.abc import Container, Mapping
+from collections.abc import Container, Iterator, Mapping
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any
 
@@ -14,20 +14,31 @@ LEFT_OUT = (ModuleType, FunctionType, BuiltinFunctionType, type)
 
 def table(namespace: Mapping[str, Any], hidden: Container[str]) -> list[dict[str, Any]]:
     """Return a row for each variable, without modules, functions, classes and `hidden` names."""
-    rows = []
-    for name, value in list(namespace.items()):
-        if name.startswith("_") or name in hidden or isinstance(value, LEFT_OUT):
-            continue
-        rows.append({"name": name, "type": type(value).__name__, **_size(value)})
+    rows = [
+        {"name": name, "type": type(value).__name__, **_size(value)}
+        for name, value in shown(namespace, hidden)
+        if not isinstance(value, LEFT_OUT)
+    ]
     return rows[-MOST:]
+
+
+def shown(namespace: Mapping[str, Any], hidden: Container[str]) -> Iterator[tuple[str, Any]]:
+    """Yield the names and values that are the user's, without private ones."""
+    for name, value in list(namespace.items()):
+        if not name.startswith("_") and name not in hidden:
+            yield name, value
+
+
+def shape_text(array: Any) -> str:
+    """Return an array's shape and dtype, as in "2 × 3 float32"."""
+    return f"{' × '.join(map(str, array.shape)) or 'scalar'} {array.dtype.name}"
 
 
 def _size(value: Any) -> dict[str, Any]:
     package = type(value).__module__.partition(".")[0]
     try:
         if package in ARRAYS and isinstance(getattr(value, "shape", None), tuple):
-            kind = f"{' × '.join(map(str, value.shape)) or 'scalar'} {value.dtype.name}"
-            return {"shape": kind, "bytes": int(value.nbytes)}
+            return {"shape": shape_text(value), "bytes": int(value.nbytes)}
         if package == "pandas" and hasattr(value, "memory_usage"):
             used = value.memory_usage(deep=False)
             return {
