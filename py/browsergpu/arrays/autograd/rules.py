@@ -21,8 +21,8 @@ summed. For a sequence of arrays it returns a list. If a function has several re
 ``joint=(names, rule)`` gives one rule for several parameters. It returns a tuple. Its parameter
 ``needs`` says which gradients are needed.
 
-``keeping`` is a form of the function that returns its result and a dict of further values. Recorded
-calls use it. Rules name its values like the function's parameters.
+``keeping`` is a form of the function with the same parameters. It returns the result and a dict of
+further values. Recorded calls use it. Rules name its values like the function's parameters.
 
 The gradient of complex numbers is dL/dre + i dL/dim, as in PyTorch, so a rule conjugates its
 factors.
@@ -32,7 +32,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import wraps
-from inspect import Parameter, signature
+from inspect import Parameter, Signature, signature
 from typing import Any, TypeVar
 
 from browsergpu.arrays.array import Array
@@ -80,6 +80,7 @@ class Rules(Shown):
         self.public: Callable[..., Any] = function
         self.signature = signature(function)
         self.parameters = tuple(self.signature.parameters)
+        assert keeping is None or _defaults(signature(keeping)) == _defaults(self.signature), name
         self.is_positional = all(
             one.kind is Parameter.POSITIONAL_ONLY and one.default is Parameter.empty
             for one in self.signature.parameters.values()
@@ -129,6 +130,11 @@ class Rules(Shown):
         if self.joint and names & set(self.joint[0]):
             found.update(self.joint[2])
         return found
+
+
+def _defaults(of: Signature) -> list[tuple[str, Any]]:
+    """Return the names and defaults of parameters."""
+    return [(name, one.default) for name, one in of.parameters.items()]
 
 
 def wanted(rule: Rule) -> tuple[str, ...]:
