@@ -238,7 +238,7 @@ async def open_address(url: str, begin: int = 0, *, may_be_cached: bool = False)
 
 
 def kept_folder() -> Path:
-    """Return the folder for downloaded files, in the home folder, which the notebook keeps."""
+    """Return the folder for downloaded files. The notebook stores it in the browser."""
     return Path.home() / "models"
 
 

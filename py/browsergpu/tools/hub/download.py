@@ -51,8 +51,8 @@ def download(
     sha256 : str, optional
         The expected hash, in hexadecimal. A file with another hash is deleted.
     folder : path, optional
-        The folder of all files. By default ``models`` in the home folder of a page, which the
-        notebook keeps in the browser, and a folder of the user's cache elsewhere.
+        The folder for all files. The default in a page is ``~/models``, which the notebook stores
+        in the browser. The default elsewhere is a folder in the user's cache.
     progress : callable, optional
         Called with the bytes that are there, and the bytes of the file or None.
 
