@@ -94,3 +94,19 @@ def test_complete_models_are_right_in_other_libraries(tmp_path: Path) -> None:
     assert [line for line in rows if not line.get("check", {}).get("ok")] == []
     assert len([line for line in rows if line["peer"] == "ort"]) == 4 * 4
     assert len([line for line in rows if line["peer"] == "jaxjs"]) == 4
+
+
+@pytest.mark.skipif(
+    not is_cached(CACHE, "ort"), reason="onnxruntime-web was not fetched: bench/onnx_web.py does"
+)
+def test_onnx_models_are_right_in_both_libraries(tmp_path: Path) -> None:
+    command = [sys.executable, str(ROOT / "bench" / "onnx_web.py"), "run", str(tmp_path)]
+    command += ["--sizes", "small", "--software", "--only", "orientation|BERT-base, 16 tokens, f32"]
+    subprocess.run(command, check=True, timeout=900)
+    told = (tmp_path / "lines.jsonl").read_text("utf-8")
+    lines = [line for line in map(json.loads, told.splitlines()) if "row" in line]
+    assert [line for line in lines if "check" in line and not line["check"]["ok"]] == []
+    for library, variants in (("ort", 2), ("ours", 1)):
+        own = [line for line in lines if line["peer"] == library]
+        assert len([line for line in own if "first_ms" in line]) == 2
+        assert len([line for line in own if "wait_ms" in line]) >= 2 * variants
