@@ -7,5 +7,6 @@ self.onmessage = async ({ data: { lockFile } }) => {
   } catch (error) {
     console.info(`The next boot will not be faster: ${error}`);
   }
+  self.postMessage("finished");
   self.close();
 };

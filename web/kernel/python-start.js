@@ -57,10 +57,14 @@ export async function startPython(lockFile, memory, packages) {
   }
 }
 
+/** The worker that creates the snapshot. Firefox may collect, and end, one without references. */
+let maker = null;
+
 /** Start a worker that creates the snapshot and exits. */
 export function startMaker(lockFile) {
-  new Worker(new URL("./memory-maker.js", import.meta.url), { type: "module" })
-    .postMessage({ lockFile });
+  maker = new Worker(new URL("./memory-maker.js", import.meta.url), { type: "module" });
+  maker.onmessage = () => (maker = null); // it has finished
+  maker.postMessage({ lockFile });
 }
 
 /** Store the memory of a Python that has just started. */

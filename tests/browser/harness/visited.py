@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 import json
+import time
 from pathlib import Path
 
 from playwright.sync_api import Browser, BrowserContext
@@ -14,7 +15,7 @@ from playwright.sync_api import Browser, BrowserContext
 from devsite.lock import cache_lock
 from devsite.progress import Progress
 
-from .patience import PATIENCE_MS
+from .patience import PATIENCE_MS, PATIENCE_S
 
 ADDRESS = "/tests/kept/"
 
@@ -66,7 +67,9 @@ class Visited:
         page.set_default_timeout(PATIENCE_MS)
         page.goto(f"{site_url}/?notebook=none")
         page.evaluate("browsergpu.ready")
+        end = time.monotonic() + PATIENCE_S
         while not (kept := page.evaluate(_READ, _KEPT)):
+            assert time.monotonic() < end, f"the page has not kept {_KEPT} for the next boot"
             page.wait_for_timeout(1000)
         for name, _path, data in kept:
             (self.folder / name).write_bytes(base64.b64decode(data))
