@@ -11,14 +11,17 @@ the GPU. ``wait_ms`` is the median of calls that each wait.
 
 On a GPU machine without a network or a browser, of which one transfer carries at most 64 MiB:
 
-    /work/shared/gpu/pack.sh                            # here: .gpu/a, 54 MiB, and .gpu/b, 21 MiB
-    python3 bench/onnx_web.py pack .gpu/b                   # here: adds site.tar.xz
-    cd .gpu && . ./unpack.sh                                # there, with a
-    cd .gpu && . ./unpack.sh && cd b && bash onnx.sh 0/2    # there, with b: the first half
+    /work/shared/gpu/pack.sh                  # here: .gpu/a, 54 MiB, and .gpu/b, 23 MiB
+    python3 bench/onnx_web.py pack .gpu       # here: 9 MiB more in .gpu/b, and .gpu/c, 37 MiB
 
-The last command prints lines and writes $OUT/onnx-0.jsonl. ``1/2`` measures the other half. Then:
+Then three calls there, with .gpu/unpack.sh and one of the folders each. onnx.sh takes parts of the
+rows' names, and a limit in seconds (540). It prints lines and writes them to $OUT/onnx-TIME.jsonl:
 
-    python3 bench/onnx_web.py report onnx-0.jsonl onnx-1.jsonl
+    cd .gpu && . ./unpack.sh                                                              # a
+    cd .gpu && . ./unpack.sh && cd b && bash onnx.sh "ResNet|MobileNet|YOLO|BERT"         # b
+    cd .gpu && . ./unpack.sh && cd c && bash onnx.sh "silero|magika|rapidocr|basic"       # c
+
+    python3 bench/onnx_web.py report onnx-*.jsonl                                         # here
 """
 
 from __future__ import annotations
@@ -42,28 +45,30 @@ from onnx_suite.packages import unpacked  # noqa: E402
 
 _SOFTWARE = ["warm=0", "ms=1", "repeats=3"]
 
-_SCRIPT = """\
-# onnx.sh [PART/PARTS] [SECONDS]: measures every PARTS-th model, from PART on.
+_SITE = "/opt/onnx-bench"
+_SCRIPT = f"""\
+# onnx.sh [PART OF A NAME|…] [SECONDS]: unpacks the files beside it and measures ONNX models.
 # See bench/onnx_web.py.
 set -e
-[ -d site ] || tar -xJf site.tar.xz
-part=${1:-0/1}
-python3 site/onnx_pages.py "$part" > pages.txt
-python3 site/drive.py --out "${OUT:-.}/onnx-${part%%/*}.jsonl" --seconds "${2:-540}" \\
-  --page-seconds 120 --addresses $(cat pages.txt)
+mkdir -p {_SITE}
+for archive in *.tar.xz; do
+  case $archive in rest.tar.xz) ;; *) tar -C {_SITE} -xJf "$archive" ;; esac
+done
+python3 {_SITE}/onnx_pages.py "$1" > /tmp/onnx-pages.txt
+python3 {_SITE}/drive.py --out "${{OUT:-.}}/onnx-$(date +%s).jsonl" --seconds "${{2:-540}}" \\
+  --page-seconds 120 --addresses $(cat /tmp/onnx-pages.txt)
 """
 
 _PAGES = '''\
-"""Prints two pages for every n-th row: onnx_pages.py 0/2 [part of a name|…] [option …]."""
+"""Prints two pages for each row: onnx_pages.py [part of a name|…] [option …]."""
 import json, pathlib, sys, urllib.parse
-part, count = map(int, sys.argv[1].split("/"))
-parts = (sys.argv[2] if len(sys.argv) > 2 else "").split("|")
+parts = (sys.argv[1] if len(sys.argv) > 1 else "").split("|")
 rows = json.loads((pathlib.Path(__file__).parent / "rows.json").read_text("utf-8"))
 chosen = [row for row in rows if any(one in row["id"] for one in parts)]
-for row in chosen[part::count]:
+for row in chosen:
     at = urllib.parse.quote(row["id"])
     for library in ("ort", "ours"):
-        print(f"onnx.html?library={library}&only={at}" + "".join(f"&{o}" for o in sys.argv[3:]))
+        print(f"onnx.html?library={library}&only={at}" + "".join(f"&{o}" for o in sys.argv[2:]))
 '''
 
 
@@ -89,14 +94,21 @@ def prepare(folder: Path, sizes: str, only: str = "") -> None:
 
 
 def pack(target: Path, sizes: str) -> None:
-    """Write site.tar.xz and onnx.sh to a folder."""
+    """Write the pages and networks to the folder b, and the files of packages to the folder c."""
     with tempfile.TemporaryDirectory() as temporary:
-        site = Path(temporary) / "site"
+        site = Path(temporary)
         prepare(site, sizes)
-        with tarfile.open(target / "site.tar.xz", "w:xz") as archive:
-            archive.add(site, "site")
-    (target / "onnx.sh").write_text(_SCRIPT, "utf-8")
-    print(f"{(target / 'site.tar.xz').stat().st_size / 2**20:.1f} MiB")
+        rows = json.loads((site / "rows.json").read_text("utf-8"))
+        models = {name for row in rows if not row["weights"] for name in row["files"].values()}
+        names = {path.name for path in site.iterdir()}
+        for folder, kept in (("b", names - models), ("c", models)):
+            (target / folder).mkdir(exist_ok=True)
+            path = target / folder / "site.tar.xz"
+            with tarfile.open(path, "w:xz") as archive:
+                for name in sorted(kept):
+                    archive.add(site / name, name)
+            (target / folder / "onnx.sh").write_text(_SCRIPT, "utf-8")
+            print(f"{path}: {path.stat().st_size / 2**20:.1f} MiB")
 
 
 class _Best:
@@ -170,7 +182,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     commands = parser.add_subparsers(dest="command", required=True)
-    for name, what in (("prepare", "a folder"), ("pack", "the folder .gpu/b"), ("run", "a folder")):
+    for name, what in (("prepare", "a folder"), ("pack", "the folder .gpu"), ("run", "a folder")):
         one = commands.add_parser(name)
         one.add_argument("folder", type=Path, help=what)
         one.add_argument("--sizes", choices=("small", "big"), default="big")
@@ -193,7 +205,7 @@ def run(folder: Path, only: str, software: bool) -> None:
     """Measure on this machine, and print the table."""
     lines = folder / "lines.jsonl"
     lines.unlink(missing_ok=True)
-    listed = [sys.executable, str(folder / "onnx_pages.py"), "0/1", only]
+    listed = [sys.executable, str(folder / "onnx_pages.py"), only]
     listed += _SOFTWARE if software else []
     pages = subprocess.run(listed, check=True, capture_output=True, text=True).stdout.split()
     command = [sys.executable, str(folder / "drive.py"), str(folder), "--out", str(lines)]

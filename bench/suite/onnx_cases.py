@@ -129,7 +129,9 @@ def row_of(case: Case, index: int) -> tuple[dict[str, Any], dict[str, bytes]]:
         at += here
         values += [float(x.reshape(-1)[i]) for i in here]
     if case.weights:
-        tolerance = _TOLERANCES[case.dtype] * max(float(x.std()) for x in outputs.values())
+        tolerance = _TOLERANCES[case.dtype] * max(
+            float(x.std(dtype=np.float64)) for x in outputs.values()
+        )
     else:
         tolerance = min(1e-3, 5e-3 * max(float(np.abs(x).max()) for x in outputs.values()))
     row = {
