@@ -34,7 +34,7 @@ async function first(row, title) {
   const files = await bytes(row, title);
   const feeds = hostInputs(row);
   const start = performance.now();
-  const session = await open(row, files, {});
+  const session = await open(row, files, { layout: row.first_layout });
   const loaded = performance.now() - start;
   const results = await session.run(feeds);
   for (const name of session.outputNames) results[name] = await results[name].getData();
@@ -134,12 +134,14 @@ export async function work(rows) {
     }
     if (query.has("first")) continue;
     for (const title of titles) {
-      for (const layout of row.layouts ? ["NHWC", "NCHW"] : [null]) {
+      for (const layout of row.layouts.length ? row.layouts : [null]) {
         for (const captured of [false, true]) {
           await measure(row, title, { layout, captured, gpu: true });
         }
       }
-      if (row.id.includes("silero") || row.id.includes("magika")) await measure(row, title, {});
+      if (row.id.includes("silero") || row.id.includes("magika")) {
+        await measure(row, title, { layout: row.first_layout });
+      }
     }
   }
   await anchor.release();

@@ -52,7 +52,7 @@ def _of_packages(small: bool, packages: Path) -> Iterator[Case]:
     speech = "silero_vad/data/silero_vad"
     own = {"input": Input((1, 576), 1, scale=0.3), "state": Input((2, 1, 128), 2, scale=0.3)}
     rate = {"sr": np.array(16000)}
-    yield case("silero-vad", f"{speech}.onnx", **own, **rate)
+    yield case("silero-vad, with If", f"{speech}.onnx", **own, **rate)
     yield case("silero-vad, without If", f"{speech}_op18_ifless.onnx", **own, **rate)
     yield case("silero-vad, half", f"{speech}_half.onnx", **own)
     cells = {"h": Input((1, 1, 128), 2, scale=0.3), "c": Input((1, 1, 128), 3, scale=0.3)}
@@ -143,7 +143,9 @@ def row_of(case: Case, index: int) -> tuple[dict[str, Any], dict[str, bytes]]:
         "budget": 1.0,
         "options": {},
         "files": places,
-        "layouts": case.layouts,
+        "layouts": ["NHWC", "NCHW"] if case.layouts else [],
+        # onnxruntime-web 1.30.0 computes wrong results in its default layout, NHWC.
+        "first_layout": "NCHW" if "silero" in case.id else None,
         "dimensions": shapes,
         "inputs": {name: _described(x) for name, x in case.inputs.items()},
         "weights": {name: asdict(x) for name, x in case.weights.items()},

@@ -80,7 +80,7 @@ async def load_async(
     source: Any, /, *, external: Mapping[str, Any] | None = None, device: Any = None,
     progress: Any = False,
 ) -> Model:  # fmt: skip
-    """Load a model, as :func:`load` does. In a page, other tasks run while files are fetched."""
+    """Load a model, as :func:`load` does. Other tasks run while files are fetched."""
     return await _load(source, _checked(external), device, reporter(_OP, progress))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import urllib.request
+from functools import partial
 from http.client import HTTPException
 from mmap import ACCESS_READ, mmap
 from tempfile import TemporaryFile
@@ -14,6 +15,7 @@ import numpy as np
 
 from browsergpu.core.showing import Shown
 from browsergpu.gpu.native.engine import why_none
+from browsergpu.gpu.native.waiting import without_the_loop
 
 IN_PYODIDE = False
 _FETCH_S = 60.0  # without an answer
@@ -94,7 +96,7 @@ class Answer(Shown):
 
     async def __anext__(self) -> bytes:
         try:
-            part = self._response.read1(_CHUNK)
+            part = await without_the_loop(partial(self._response.read1, _CHUNK))
         except (OSError, HTTPException) as error:
             raise ConnectionError(str(error)) from None
         if not part:
@@ -109,12 +111,13 @@ class Answer(Shown):
 async def open_address(url: str, begin: int = 0, *, may_be_cached: bool = False) -> Answer:
     """Request the bytes at an address from ``begin`` on. Raises ConnectionError without an answer.
 
-    Blocks, as all requests outside of pages. Nothing is cached here.
+    Requests run in a thread if an event loop has other tasks. Nothing is cached here.
     """
     del may_be_cached
     request = urllib.request.Request(url, headers={"Range": f"bytes={begin}-"} if begin else {})
     try:
-        return Answer(_opener().open(request, timeout=_FETCH_S))
+        opener = partial(_opener().open, request, timeout=_FETCH_S)
+        return Answer(await without_the_loop(opener))
     except HTTPError as error:
         return Answer(error)
     except (OSError, HTTPException) as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 import tracemalloc
 from collections.abc import Callable, Iterator
@@ -39,6 +40,9 @@ def _blob(data: bytes, ends: list[Callable[[], None]]) -> str:
     return str(address)
 
 
+gone = threading.Event()  # lets the server send the content of "/slow"
+
+
 def _served(data: bytes, ends: list[Callable[[], None]]) -> str:
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
@@ -52,6 +56,8 @@ def _served(data: bytes, ends: list[Callable[[], None]]) -> str:
             if self.path != "/unknown":
                 self.send_header("Content-Length", str(len(data) + extra))
             self.end_headers()
+            if self.path == "/slow":
+                gone.wait(10)
             self.wfile.write(data)
 
         def log_message(self, format: str, *args: Any) -> None:
@@ -95,6 +101,23 @@ def test_servers_that_fail(serve: Serve) -> None:
             fetched(f"{address}/{path}")
     with pytest.raises(OSError, match="unknown url type"):
         fetched("file:///etc/hostname")
+
+
+@pytest.mark.skipif(platform.IN_PYODIDE, reason="the page's loop runs the tests")
+def test_other_tasks_run_during_a_download(bg: Any, serve: Serve) -> None:
+    gone.clear()
+    data, _ = large(1)
+    address = serve(data).replace("/m.onnx", "/slow")
+
+    async def both() -> Any:
+        loading = asyncio.create_task(bg.onnx.load_async(address))
+        await asyncio.sleep(0.2)
+        assert not loading.done()  # a blocked loop gets here after the server's patience
+        gone.set()
+        return await loading
+
+    model = asyncio.run(both())
+    assert model(np.zeros((2, 512), np.float32)).shape == (2, 512)
 
 
 def test_progress(bg: Any, serve: Serve, capsys: pytest.CaptureFixture[str]) -> None:
