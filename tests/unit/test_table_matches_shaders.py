@@ -156,6 +156,9 @@ HELD = {"4", "8", "16"}
 # Configurations by the kernel's name or its first word; other kernels have one unnamed
 # configuration.
 CONFIGURATIONS = {
+    "attention_sums": {"1", "1 f16", "2", "2 f16"},
+    "attention_query_gradients": {"1", "1 f16", "2", "2 f16"},
+    "attention_key_gradients": {"1", "1 f16", "2", "2 f16"},
     "gemm": {
         f"{tile}{ending}"
         for tile in ("32", "64", "128")

@@ -23,6 +23,7 @@ from browsergpu.kernels.linalg import cholesky, jacobi, lu, matrices, pivots, qr
 from browsergpu.kernels.matmul import gemm_f16, gemm_facts, gemm_high
 from browsergpu.kernels.networks import (
     attention_facts,
+    attention_gradients,
     cached_attention,
     embedding,
     images,
@@ -56,6 +57,7 @@ FAMILIES: tuple[KernelFamily, ...] = tuple(
         conv2d_products,
         depthwise,
         attention_facts,
+        attention_gradients,
         rows,
         embedding,
         batch_norm,

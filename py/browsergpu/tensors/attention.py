@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from math import sqrt
+from typing import Any
 
 from browsergpu.core.checks import product
 from browsergpu.core.dtypes import DType
@@ -13,7 +14,9 @@ from browsergpu.kernels.base.build import Build
 from browsergpu.kernels.matmul import gemm
 from browsergpu.kernels.matmul.products import B_HALVES, BIAS_HALVES
 from browsergpu.kernels.networks import attention as kernels
+from browsergpu.kernels.networks import attention_gradients as gradient_kernels
 from browsergpu.kernels.networks.attention import AttentionPlan
+from browsergpu.kernels.networks.attention_gradients import GradientPlan
 from browsergpu.tensors.operand_checks import broadcast_mask, has_axes, has_shape
 from browsergpu.tensors.staging import Operand, Staging, launch, of_operands
 from browsergpu.tensors.view import View
@@ -119,6 +122,32 @@ def _attention(
         first, second, third = (staging.read(x) for x in (q, k, v))
         kernels.attention(build, first, second, third, y, plan, limits)
     staging.deliver()
+
+
+def gradients(
+    device: Device,
+    op: str,
+    plan: GradientPlan,
+    q: View,
+    k: View,
+    v: View,
+    g: View,
+    o: View,
+    d_q: View,
+    d_kv: View,
+) -> None:
+    """Compute the gradients for q, k and v from the gradient g for attention's result o.
+
+    All views have one dtype, float32 or float16. The outputs are none of the inputs.
+    """
+    launch(device, op, _gradients, (q, k, v, g, o, d_q, d_kv), plan)
+
+
+@of_operands
+def _gradients(build: Build, q: Operand, *others: Any) -> None:
+    *operands, plan = others
+    slots = [x.slot for x in operands]
+    gradient_kernels.gradients(build, q.slot, *slots, plan, is_half=q.dtype is DType.F16)
 
 
 def block(

@@ -8,7 +8,6 @@ from browsergpu.arrays import apply
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.autograd.precision import narrowed
 from browsergpu.arrays.autograd.rules import differentiable
-from browsergpu.arrays.lazy.node import Node
 from browsergpu.arrays.views import strided
 from browsergpu.core import checks, shapes
 from browsergpu.core.element_types import BOOL, FLOAT16
@@ -21,7 +20,6 @@ from browsergpu.functions.nn.padding import padded
 from browsergpu.functions.operands import array
 from browsergpu.kernels.networks.attention import Layout, plan_attention
 from browsergpu.tensors import attention
-from browsergpu.tensors.view import View
 
 
 @narrowed("query", "key", "value")
@@ -116,7 +114,7 @@ def _of_rows(op: str, q: Array, k: Array, v: Array, factor: float, *, causal: bo
     *lead, rows, width = q.shape
     batch, heads = lead if len(lead) == 2 else (1, *lead)
     first, second, third = (x.node.in_memory() for x in (q, k, v))
-    steps = [_row_of(x, batch) for x in (first, second, third)]
+    steps = [inputs.row_of(x, batch) for x in (first, second, third)]
     if first.offset or None in steps or steps[1] != steps[2]:
         return None
     layout = Layout(steps[0], steps[1], second.offset, third.offset)  # type: ignore[arg-type]
@@ -124,32 +122,11 @@ def _of_rows(op: str, q: Array, k: Array, v: Array, factor: float, *, causal: bo
     if not attention.takes(q.device, plan, is_half=first.kind is FLOAT16):
         return None
     made = inputs.room(op, q, first.kind, (batch, rows, heads, width))
-    queries, keys, values = (_whole_memory(x) for x in (first, second, third))
+    queries, keys, values = (inputs.whole_memory(x) for x in (first, second, third))
     attention.attention(q.device, op, plan, queries, keys, values, inputs.memory(made))
     if len(lead) == 2:
         return manipulation.permute_dims(made, (0, 2, 1, 3))
     return manipulation.permute_dims(made.reshape((rows, heads, width)), (1, 0, 2))
-
-
-def _row_of(node: Node, batch: int) -> int | None:
-    """Return the elements between positions of [..., heads, positions, width], or None.
-
-    Each position must hold its heads side by side, and batches must follow each other.
-    """
-    if node.strides is None:
-        return None
-    heads, rows, width = node.shape[-3:]
-    *outer, head, row, one = node.strides
-    is_row = (one == 1 or width == 1) and (head == width or heads == 1) and row >= heads * width
-    return row if is_row and (batch == 1 or outer[0] == rows * row) else None
-
-
-def _whole_memory(node: Node) -> View:
-    """Return a view of memory from its start to a strided value's last element."""
-    assert node.kind.dtype is not None
-    assert node.strides is not None
-    reach = sum((n - 1) * step for n, step in zip(node.shape, node.strides, strict=True))
-    return View(node.storage.buffer, (node.offset + reach + 1,), node.kind.dtype)
 
 
 def _wrong(op: str, name: str, x: Array, expected: str) -> InvalidArgument:

@@ -1,6 +1,7 @@
 """Gradients of attention.
 
-Scores are recomputed for some queries at a time, so no matrix of all queries and keys is stored.
+Kernels compute those of attention without a mask. In other cases, scores are recomputed for some
+queries at a time. No matrix of all queries and keys is stored.
 
 Source: Dao et al., "FlashAttention", arXiv 2205.14135, appendix B.4.
 """
@@ -11,12 +12,22 @@ from collections.abc import Sequence
 from math import sqrt
 from typing import Any
 
+from browsergpu.arrays import apply
 from browsergpu.arrays.array import Array
+from browsergpu.arrays.autograd.families import INTERCEPTED
+from browsergpu.arrays.views import strided
 from browsergpu.core.checks import product
-from browsergpu.core.shapes import Shape
+from browsergpu.core.element_types import FLOAT16
+from browsergpu.core.shapes import Shape, contiguous_strides
+from browsergpu.core.turns import exclusive
 from browsergpu.functions import creation, data_types, elementwise, manipulation, statistics
 from browsergpu.functions.linalg.linear import matmul
+from browsergpu.functions.nn import inputs
 from browsergpu.functions.nn.activations import softmax
+from browsergpu.kernels.networks import attention_gradients as gradient_kernels
+from browsergpu.kernels.networks.attention import Layout
+from browsergpu.kernels.networks.attention_gradients import GradientPlan
+from browsergpu.tensors import attention
 
 #: Most scores at a time, of each head and of all heads. All together fit one binding of every
 #: device, in float32.
@@ -29,6 +40,10 @@ def of_attention(
     scale: float | None, enable_gqa: bool, needs: Sequence[bool],
 ) -> tuple[Any, ...]:  # fmt: skip
     """Return the gradients for query, key, value and attn_mask."""
+    if attn_mask is None and not enable_gqa:
+        found = _by_kernels(g, y, query, key, value, is_causal, scale)
+        if found is not None:
+            return found
     q, k, v, own, made = (
         data_types.astype(x, "float32", copy=False) for x in (query, key, value, g, y)
     )
@@ -66,6 +81,74 @@ def of_attention(
         of_query, _sum_heads(of_key, key.shape, enable_gqa),
         _sum_heads(of_value, value.shape, enable_gqa), of_mask,
     )  # fmt: skip
+
+
+@exclusive
+def _by_kernels(
+    g: Array, y: Array, query: Array, key: Array, value: Array, is_causal: bool, scale: float | None
+) -> tuple[Any, ...] | None:
+    """Return the gradients without a mask, or None for arrays that the kernels do not support.
+
+    If query, key and value are the thirds of a linear layer's result, the gradients are thirds of
+    one array, too.
+    """
+    arrays = query, key, value, g, y
+    *lead, rows, width = query.shape
+    keys, many = key.shape[-2], product(tuple(lead))
+    if any(type(x) in INTERCEPTED or x.dtype != query.dtype for x in arrays):
+        return None
+    if key.shape != (*lead, keys, width) or value.shape != key.shape or not many * rows * keys:
+        return None
+    factor = 1 / sqrt(max(width, 1)) if scale is None else float(scale)
+    batch, heads = lead if len(lead) == 2 else (1, many)
+    nodes = [x.node.in_memory() for x in arrays]
+    kind = nodes[0].kind
+    first, second, third = nodes[:3]
+    steps = [inputs.row_of(one, batch) if len(lead) in (1, 2) else None for one in nodes]
+    # Whether each row in memory holds all heads of a position.
+    are_rows = None not in steps[:3] and steps[1] == steps[2] and not first.offset
+    if are_rows:
+        row = heads * width
+        layout = Layout(steps[0], steps[1], second.offset, third.offset)  # type: ignore[arg-type]
+        kept = [
+            x if step == row and not x.node.offset else _in_rows(x)
+            for x, step in zip((g, y), steps[3:], strict=True)
+        ]
+        views = [inputs.whole_memory(x.node.in_memory()) for x in (*arrays[:3], *kept)]
+    else:
+        heads, row, layout = 1, width, Layout(width, width)
+        kept = [apply.packed(x) for x in arrays]
+        views = [inputs.memory(x) for x in kept]
+    are_thirds = (
+        first.storage is second.storage and first.storage is third.storage and rows == keys
+        and layout == Layout(3 * row, 3 * row, row, 2 * row)
+    )  # fmt: skip
+    pitch = 3 * row if are_thirds else row
+    at = (row, 2 * row) if are_thirds else (0, many * keys * width)
+    plan = GradientPlan(
+        many, heads, rows, keys, width, factor, bool(is_causal), layout, row, pitch, pitch, *at
+    )
+    if not gradient_kernels.takes(plan, is_half=kind is FLOAT16):
+        return None
+    op, size = "scaled_dot_product_attention", many * rows * width
+    of_query = inputs.room(op, query, kind, (3 * size if are_thirds else size,))
+    others = of_query if are_thirds else inputs.room(op, query, kind, (2 * many * keys * width,))
+    attention.gradients(
+        query.device, op, plan, *views, inputs.memory(of_query), inputs.memory(others)
+    )
+
+    def part(whole: Array, count: int, offset: int) -> Array:
+        shape = (*lead, count, width)
+        own = (*(count * pitch, width)[2 - len(lead) :], pitch, 1)
+        return strided.view(whole, shape, own if are_rows else contiguous_strides(shape), offset)
+
+    return part(of_query, rows, 0), part(others, keys, at[0]), part(others, keys, at[1]), None
+
+
+def _in_rows(x: Array) -> Array:
+    """Copy an array so that each row in memory holds all heads of a position."""
+    axes = (*range(x.ndim - 3), x.ndim - 2, x.ndim - 3, x.ndim - 1)
+    return strided.permuted(apply.copied(strided.permuted(x, axes)), axes)
 
 
 def shares_of(scores: Any) -> Array:

@@ -7,6 +7,7 @@ from typing import Any
 
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.autograd.batched import BATCHED
+from browsergpu.arrays.lazy.node import Node
 from browsergpu.arrays.reduce import memory_view, narrowed_to_int32
 from browsergpu.arrays.reduce import room as memory_for
 from browsergpu.core.checks import product
@@ -81,6 +82,27 @@ def memory_in(x: Array | None, shape: Shape) -> View | None:
 def memory_of(x: Array | None) -> View | None:
     """Return :func:`memory` of an array, or None."""
     return None if x is None else memory(x)
+
+
+def row_of(node: Node, batch: int) -> int | None:
+    """Return the elements between positions of [..., heads, positions, width], or None.
+
+    Each position must hold its heads side by side, and batches must follow each other.
+    """
+    if node.strides is None:
+        return None
+    heads, rows, width = node.shape[-3:]
+    *outer, head, row, one = node.strides
+    is_row = (one == 1 or width == 1) and (head == width or heads == 1) and row >= heads * width
+    return row if is_row and (batch == 1 or outer[0] == rows * row) else None
+
+
+def whole_memory(node: Node) -> View:
+    """Return a view of memory from its start to a strided value's last element."""
+    assert node.kind.dtype is not None
+    assert node.strides is not None
+    reach = sum((n - 1) * step for n, step in zip(node.shape, node.strides, strict=True))
+    return View(node.storage.buffer, (node.offset + reach + 1,), node.kind.dtype)
 
 
 def room(op: str, like: Array, kind: ElementType, shape: Shape) -> Array:

@@ -110,3 +110,95 @@ def test_second_gradients(bg: Any) -> None:
         bg, lambda q, k, v: bg.nn.scaled_dot_product_attention(q, k, v, is_causal=True),
         lambda q, k, v: nn.attention(q, k, v, causal=True), arrays,
     )  # fmt: skip
+
+
+SHAPES: dict[str, tuple[tuple[int, ...], int, int, int]] = {
+    "a row per query": ((), 5, 3, 8),
+    "odd lengths": ((2, 3), 70, 65, 64),
+    "three leading axes": ((2, 1, 2), 64, 64, 40),
+    "wide": ((1, 2), 65, 30, 128),
+}
+
+
+def _both_ways(bg: Any, monkeypatch: pytest.MonkeyPatch, run: Any) -> tuple[Any, Any]:
+    """Return gradients by the kernels, which must run, and without them."""
+    from browsergpu.functions.nn import attention_gradients
+
+    by_kernels, ran = attention_gradients._by_kernels, []
+
+    def spied(*args: Any) -> Any:
+        found = by_kernels(*args)
+        ran.append(found is not None)
+        return found
+
+    monkeypatch.setattr(attention_gradients, "_by_kernels", spied)
+    found = run()
+    assert ran == [True]
+    monkeypatch.setattr(attention_gradients, "_by_kernels", lambda *args: None)
+    return found, run()
+
+
+@pytest.mark.parametrize("causal", [False, True])
+@pytest.mark.parametrize("kind", ["float32", "float16"])
+@pytest.mark.parametrize("name", SHAPES)
+def test_kernels_agree_with_products(
+    bg: Any, name: str, kind: str, causal: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lead, rows, keys, width = SHAPES[name]
+    shapes = [(*lead, rows, width), (*lead, keys, width), (*lead, keys, width)]
+    arrays = [_numbers(*shape).astype(kind) for shape in shapes]
+    given = _numbers(*lead, rows, width).astype(kind)
+
+    def run() -> list[np.ndarray]:
+        own = [bg.asarray(x).requires_grad_() for x in arrays]
+        y = bg.nn.scaled_dot_product_attention(*own, is_causal=causal, scale=0.2)
+        y.backward(bg.asarray(given))
+        return [one.grad.numpy() for one in own]
+
+    tolerance = 2e-5 if kind == "float32" else 2e-3
+    for found, expected in zip(*_both_ways(bg, monkeypatch, run), strict=True):
+        assert found.dtype == kind
+        np.testing.assert_allclose(found, expected, rtol=tolerance, atol=tolerance)
+
+
+@pytest.mark.parametrize("parts", [3, 2])
+@pytest.mark.parametrize("kind", ["float32", "float16"])
+def test_heads_side_by_side(
+    bg: Any, parts: int, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Query, key and value are parts of one projection, or only key and value are."""
+    whole = _numbers(2, 37, parts, 3, 16).astype(kind)
+    apart = _numbers(2, 41, 3, 16).astype(kind)
+    given = _numbers(2, 3, 41 if parts == 2 else 37, 16).astype(kind)
+
+    def run() -> list[np.ndarray]:
+        x, q = (bg.asarray(one).requires_grad_() for one in (whole, apart))
+        heads = [x[:, :, at].swapaxes(1, 2) for at in range(parts)]
+        heads = [q.swapaxes(1, 2), *heads] if parts == 2 else heads
+        y = bg.nn.scaled_dot_product_attention(*heads, is_causal=True)
+        y.backward(bg.asarray(given))
+        return [x.grad.numpy()] + ([q.grad.numpy()] if parts == 2 else [])
+
+    tolerance = 2e-5 if kind == "float32" else 2e-3
+    for found, expected in zip(*_both_ways(bg, monkeypatch, run), strict=True):
+        np.testing.assert_allclose(found, expected, rtol=tolerance, atol=tolerance)
+
+
+def test_kernels_agree_with_central_differences(bg: Any) -> None:
+    arrays = [_numbers(2, 3, 4), _numbers(2, 5, 4), _numbers(2, 5, 4)]
+    for causal in (False, True):
+        gradients_agree(
+            bg, lambda q, k, v, c=causal: bg.nn.scaled_dot_product_attention(q, k, v, is_causal=c),
+            lambda q, k, v, c=causal: nn.attention(q, k, v, causal=c), arrays,
+        )  # fmt: skip
+
+
+def test_gradients_beyond_float16_are_infinite(bg: Any) -> None:
+    """A GradScaler skips a step by them."""
+    q, k, v = (bg.asarray(np.ones((2, 8), np.float16)).requires_grad_() for _ in range(3))
+    y = bg.nn.scaled_dot_product_attention(q, k, v)
+    y.backward(bg.full((2, 8), 60000, dtype=bg.float16))
+    assert np.isfinite(v.grad.numpy()).all()
+    y = bg.nn.scaled_dot_product_attention(q, k[:1], v[:1])
+    y.backward(bg.full((2, 8), 60000, dtype=bg.float16))
+    assert np.isinf(v.grad.numpy()[0]).all()
