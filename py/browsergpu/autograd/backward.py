@@ -19,6 +19,7 @@ from browsergpu.arrays.value import NODE
 from browsergpu.core.errors import InvalidArgument, InvalidType, NotDifferentiable
 from browsergpu.core.turns import exclusive
 from browsergpu.functions import creation, data_types, manipulation, statistics
+from browsergpu.functions.pieces import Pieces
 
 
 def run_backward(
@@ -53,7 +54,7 @@ def run_backward(
         A gradient for each target, or None if the roots do not depend on it.
     """
     asked = list(targets)
-    found: dict[AutogradNode, list[Array | None]] = {}
+    found: dict[AutogradNode, list[Any]] = {}
     waiting: list[tuple[int, AutogradNode]] = []
     kept: dict[Source, Array | None] = dict.fromkeys(asked)
     wanted = {target.node for target in asked}
@@ -66,7 +67,7 @@ def run_backward(
             _add_gradient(found, waiting, source, gradient)
         while waiting:
             _, node = heappop(waiting)
-            gradients = found.pop(node)
+            gradients = [one.array() if isinstance(one, Pieces) else one for one in found.pop(node)]
             if node not in stop_at:  # the enclosing backward pass runs the hooks of these nodes
                 _run_hooks(node, gradients)
             for at in range(len(gradients)):
@@ -146,10 +147,10 @@ def _nodes_leading_to(wanted: set[AutogradNode], roots: Sequence[Source]) -> set
 
 
 def _add_gradient(
-    found: dict[AutogradNode, list[Array | None]],
+    found: dict[AutogradNode, list[Any]],
     waiting: list[tuple[int, AutogradNode]],
     source: Source,
-    gradient: Array,
+    gradient: Array | Pieces,
 ) -> None:
     """Add to the gradient of a source, and queue its node."""
     node = source.node
@@ -158,7 +159,13 @@ def _add_gradient(
         known = found[node] = [None] * len(node.results)
         heappush(waiting, (-node.number, node))
     own = known[source.at]
-    known[source.at] = gradient if own is None else own + gradient
+    if own is None:
+        known[source.at] = gradient
+    elif isinstance(own, Pieces) and isinstance(gradient, Pieces):
+        known[source.at] = own.and_of(gradient)
+    else:
+        first, second = (x.array() if isinstance(x, Pieces) else x for x in (own, gradient))
+        known[source.at] = first + second
 
 
 def _operand_gradients(
@@ -188,6 +195,8 @@ def _zeros(like: Like) -> Array:
 
 def _as_like(gradient: Any, like: Like) -> Any:
     """Sum, broadcast and cast a gradient to the shape and dtype of its operand."""
+    if isinstance(gradient, Pieces):
+        return gradient
     if not isinstance(gradient, Array):
         gradient = creation.full(like.shape, gradient, dtype=like.dtype, device=like.device)
     if gradient.shape != like.shape:

@@ -14,7 +14,7 @@ from browsergpu.arrays.indexing import keys, scatter_add
 from browsergpu.arrays.views import strided
 from browsergpu.core.checks import product
 from browsergpu.core.element_types import COMPLEX64, FLOAT32
-from browsergpu.functions import creation, elementwise
+from browsergpu.functions import creation, elementwise, pieces
 
 _OP = "added_at"
 
@@ -40,7 +40,15 @@ def _are_indices(item: Any) -> bool:
     return isinstance(item, Array | np.ndarray) and item.dtype.kind in "iu"
 
 
-@differentiable(x=put_back)
+def _pieces(g: Array, key: Any, x_like: Like) -> Any:
+    """Return :func:`put_back`, for basic keys as pieces that the backward pass puts together."""
+    box = pieces.box_of(key, x_like.shape)
+    if box is None:
+        return put_back(g, key, x_like)
+    return pieces.Pieces(((key, box, g),), x_like, put_back)
+
+
+@differentiable(x=_pieces)
 def part(x: Array, key: Any, /) -> Array:
     """Return ``x[key]``."""
     return keys.get(x, key)

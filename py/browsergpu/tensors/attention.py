@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from math import sqrt
-from typing import Any
 
 from browsergpu.core.checks import product
 from browsergpu.core.dtypes import DType
@@ -144,10 +143,21 @@ def gradients(
 
 
 @of_operands
-def _gradients(build: Build, q: Operand, *others: Any) -> None:
-    *operands, plan = others
-    slots = [x.slot for x in operands]
-    gradient_kernels.gradients(build, q.slot, *slots, plan, is_half=q.dtype is DType.F16)
+def _gradients(
+    build: Build,
+    q: Operand,
+    k: Operand,
+    v: Operand,
+    g: Operand,
+    o: Operand,
+    d_q: Operand,
+    d_kv: Operand,
+    plan: GradientPlan,
+) -> None:
+    gradient_kernels.gradients(
+        build, q.slot, k.slot, v.slot, g.slot, o.slot, d_q.slot, d_kv.slot, plan,
+        is_half=q.dtype is DType.F16,
+    )  # fmt: skip
 
 
 def block(

@@ -114,11 +114,11 @@ def _by_kernels(
             x if step == row and not x.node.offset else _in_rows(x)
             for x, step in zip((g, y), steps[3:], strict=True)
         ]
-        views = [inputs.whole_memory(x.node.in_memory()) for x in (*arrays[:3], *kept)]
+        views = tuple(inputs.whole_memory(x.node.in_memory()) for x in (*arrays[:3], *kept))
     else:
         heads, row, layout = 1, width, Layout(width, width)
         kept = [apply.packed(x) for x in arrays]
-        views = [inputs.memory(x) for x in kept]
+        views = tuple(inputs.memory(x) for x in kept)
     are_thirds = (
         first.storage is second.storage and first.storage is third.storage and rows == keys
         and layout == Layout(3 * row, 3 * row, row, 2 * row)
@@ -133,9 +133,8 @@ def _by_kernels(
     op, size = "scaled_dot_product_attention", many * rows * width
     of_query = inputs.room(op, query, kind, (3 * size if are_thirds else size,))
     others = of_query if are_thirds else inputs.room(op, query, kind, (2 * many * keys * width,))
-    attention.gradients(
-        query.device, op, plan, *views, inputs.memory(of_query), inputs.memory(others)
-    )
+    results = inputs.memory(of_query), inputs.memory(others)
+    attention.gradients(query.device, op, plan, *views, *results)  # type: ignore[call-arg]
 
     def part(whole: Array, count: int, offset: int) -> Array:
         shape = (*lead, count, width)

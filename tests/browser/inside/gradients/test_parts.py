@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from inside.gradients.checking import gradients_agree, second_gradients_agree
+from inside.spies import dispatched
 
 pytestmark = [pytest.mark.native, pytest.mark.firefox]
 
@@ -77,3 +78,62 @@ def test_sums_at_places_have_gradients(bg: Any) -> None:
 
     value = np.random.default_rng(1).uniform(-2, 2, (5, 3)).astype(np.float32)
     gradients_agree(bg, lambda x, v: added_at(x, TWICE, v) ** 2, theirs, [X, value])
+
+
+SETS_OF_KEYS: dict[str, tuple[Any, ...]] = {
+    "all rows": (0, 1, 2, 3),
+    "some rows": (3, 1),
+    "a row twice": (0, 0, 1, 2),
+    "halves": ((Ellipsis, slice(0, 2)), (slice(None), slice(2, None))),
+    "overlapping": (slice(0, 3), slice(2, None)),
+    "negative": (-1, slice(0, -1)),
+    "steps": (slice(None, None, 2), slice(1, None, 2)),
+    "nothing and all": (slice(2, 2), slice(None)),
+    "indices": (TWICE, slice(0, 2)),
+}
+
+
+@pytest.mark.parametrize("name", SETS_OF_KEYS)
+def test_of_several_parts(bg: Any, name: str) -> None:
+    keys = SETS_OF_KEYS[name]
+
+    def loss(x: Any) -> Any:
+        y = x * 2
+        return sum((y[key] ** 2).sum() * (n + 1) for n, key in enumerate(keys))
+
+    gradients_agree(bg, loss, loss, [X])
+    second_gradients_agree(bg, loss, loss, [X])
+
+
+def test_one_gradient_for_two_parts(bg: Any) -> None:
+    """The gradients share memory, but they are not the parts of one array."""
+    x = bg.asarray(X.reshape(2, 6)).requires_grad_()
+    (x[0] + x[1]).backward(bg.arange(6, dtype=bg.float32))
+    np.testing.assert_array_equal(x.grad.numpy(), [np.arange(6)] * 2)
+    x = bg.asarray(X.reshape(2, 6)).requires_grad_()
+    given = bg.arange(12, dtype=bg.float32).reshape(2, 6)
+    bg.stack([x[0], x[1]]).backward(given)
+    np.testing.assert_array_equal(x.grad.numpy(), given.numpy())
+    x.grad[0] = 7  # and changes of one array do not change the other
+    np.testing.assert_array_equal(given.numpy(), np.arange(12).reshape(2, 6))
+    x = bg.asarray(X.reshape(2, 6)).requires_grad_()
+    bg.stack([x[1], x[0]]).backward(given)
+    np.testing.assert_array_equal(x.grad.numpy(), given.numpy()[::-1])
+
+
+@pytest.mark.parametrize("is_half", [False, True])
+def test_parts_of_a_projection_need_no_copies(bg: Any, is_half: bool) -> None:
+    """Nothing but attention's kernels runs for the gradient of its three operands."""
+    kind = "float16" if is_half else "float32"
+    numbers = np.random.default_rng(2).normal(size=(2, 5, 3, 2, 8)).astype(kind)
+    x = bg.asarray(numbers).requires_grad_()
+    q, k, v = (x[:, :, part].swapaxes(1, 2) for part in range(3))
+    y = bg.nn.scaled_dot_product_attention(q, k, v).swapaxes(1, 2)
+    given = bg.ones(y.shape, dtype=kind)
+    given.numpy()
+    with dispatched(x.device) as names:
+        y.backward(given)
+        x.grad.numpy()
+    assert set(names) == {
+        "attention_sums", "attention_query_gradients", "attention_key_gradients"
+    }  # fmt: skip
