@@ -13,7 +13,7 @@ from inside.onnx import making
 from inside.onnx.making import messages, node, value
 from inside.spies import dispatched
 
-pytestmark = pytest.mark.native
+pytestmark = [pytest.mark.native, pytest.mark.firefox]
 
 RNG = np.random.default_rng(3)
 W = RNG.standard_normal((4, 3, 3, 3), dtype=np.float32)
