@@ -183,12 +183,13 @@ def test_a_cell_deleted_while_it_runs_comes_to_its_end(notebook: NotebookPage) -
     expect(notebook.cell(0).locator(".cell-timing")).to_be_visible()
 
 
-def test_a_closed_notebook_keeps_the_output_of_running_cells(notebook: NotebookPage) -> None:
+def test_a_notebook_whose_kernel_was_passed_on_keeps_the_output_of_running_cells(
+    notebook: NotebookPage,
+) -> None:
     notebook.page.get_by_label("Notebook name").fill("left")
     notebook.start("import asyncio\nprint('before')\ngate = asyncio.Event()\nawait gate.wait()")
     expect(notebook.output(0)).to_have_text("before")
-    notebook.press("New")
-    expect(notebook.cells).to_have_count(1)
+    notebook.new()
     notebook.press("Interrupt")
     notebook.wait_idle()
     notebook.press("Notebooks")

@@ -12,14 +12,16 @@ import { Documents } from "./notebook/documents.js";
 import { fromTemplate, refs } from "./base/dom.js";
 import { showGallery } from "./notebook/gallery.js";
 import { KeptList } from "./storage/kept-list.js";
-import { KernelClient } from "./kernel/kernel-client.js";
+import { Kernels } from "./kernel/kernels.js";
 import { machineApi } from "./kernel/machine.js";
 import { menuOf } from "./base/menu.js";
 import { showMessage } from "./base/messages.js";
 import { Finder } from "./notebook/find.js";
 import { commandPalette, commandsOf } from "./notebook/palette.js";
 import { Notebook } from "./notebook/notebook.js";
+import { showOtherKernels } from "./kernel/other-kernels.js";
 import { pictureIn } from "./base/picture.js";
+import { ask } from "./base/question.js";
 import { Restarting } from "./kernel/restarting.js";
 import { explainEnd } from "./kernel/server.js";
 import { runAndTell } from "./notebook/run-all.js";
@@ -44,7 +46,28 @@ export function openNotebookPage(app) {
   const found = refs(page);
   app.replaceChildren(page);
 
-  const kernel = new KernelClient();
+  /** @type {WeakMap<object, KernelFiles>} */
+  const filesOf = new WeakMap();
+  const kernels = new Kernels({
+    prepare: (client) => {
+      widgets.connect(client);
+      filesOf.set(client, new KernelFiles({
+        kernel: client,
+        list: found.files,
+        isShown: () => client === kernel.client,
+        insert: (source) =>
+          notebook.insertAfter(notebook.current, { type: "code", source }).edit("end"),
+      }));
+    },
+    mayEnd: (id, count) => ask(found["question-dialog"], {
+      heading: "End an idle kernel?",
+      text: `The kernel of “${documents.titleOf(id)}” is idle and takes memory. It holds `
+        + `${count} ${count === 1 ? "variable" : "variables"}, which would be lost. The notebook stays.`,
+      agree: "End it", refuse: "Keep it",
+    }),
+  });
+  const kernel = kernels.shown;
+  kernel.addEventListener("change", () => filesOf.get(kernel.client)?.show());
   showBoot(kernel, {
     box: found.boot, bar: found["boot-bar"], stage: found["boot-stage"],
     bytes: found["boot-bytes"],
@@ -69,18 +92,12 @@ export function openNotebookPage(app) {
   const storage = new NotebookStorage();
   const tab = new TabRecord();
   const documents = new Documents({
-    notebook, storage, tab, title: found.title, saved: found.saved, origin: found.origin,
+    notebook, kernels, storage, tab, title: found.title, saved: found.saved, origin: found.origin,
   });
-  const shelf = new Shelf({ storage, tab, documents });
+  const shelf = new Shelf({ storage, tab, documents, kernels });
   const kept = new KeptList(found, shelf);
-  const files = new KernelFiles({
-    kernel,
-    list: found.files,
-    insert: (source) =>
-      notebook.insertAfter(notebook.current, { type: "code", source }).edit("end"),
-  });
   const take = async (dropped) => {
-    files.add(dropped.filter(({ file }) => !isNotebook(file)).map(({ file }) => file));
+    filesOf.get(kernel.client)?.add(dropped.filter(({ file }) => !isNotebook(file)).map(({ file }) => file));
     for (const { file, handle } of dropped) {
       if (isNotebook(file)) await documents.open(file, await handle);
     }
@@ -115,6 +132,10 @@ export function openNotebookPage(app) {
     new: () => {
       documents.new();
       notebook.current?.edit();
+    },
+    "new-here": () => {
+      kernels.handOver();
+      actions.new();
     },
     open: () => void documents.choose(() => found["notebook-picker"].click()),
     kept: () => void kept.show(),
@@ -151,8 +172,8 @@ export function openNotebookPage(app) {
   notebook.addEventListener("split", (event) =>
     cells.split(/** @type {CustomEvent} */ (event).detail));
   commandKeys(found.cells, notebook, { ...actions, cells, selection });
-  widgets.connect(kernel);
-  widgets.addEventListener("change", () => notebook.dispatchEvent(new Event("change")));
+  widgets.addEventListener("change", (event) =>
+    notebook.noteOutputs(/** @type {CustomEvent} */ (event).detail));
   toolbarKeys(page);
   keepInView(found.cells);
   const pageKeys = { s: () => void documents.save(), F: actions.find, P: actions.palette };
@@ -167,13 +188,18 @@ export function openNotebookPage(app) {
   addEventListener("hashchange", () => void documents.openRequested());
   addEventListener("beforeunload", (event) => {
     // The notebook is stored; running cells and variables are not.
-    if (kernel.busyOrQueued) event.preventDefault();
+    if (kernels.areBusy) event.preventDefault();
   });
 
   fillPanels(kernel, notebook, found);
   reactToKernel(kernel, page.querySelector('[data-action="interrupt"]'), restart);
+  showOtherKernels(kernels, {
+    owner: found["kernel-owner"], others: found["other-kernels"], titleOf: (id) => documents.titleOf(id),
+    titleShown: () => documents.titleOf(documents.id),
+  });
+  found.title.addEventListener("change", () => kernels.changed());
+  kernels.start();
   void documents.restore().then(() => shelf.tidy()).catch(() => {});
-  kernel.start();
   globalThis.browsergpu = machineApi(kernel, { onMessage: besideTheCells(found) });
 }
 
@@ -209,6 +235,9 @@ function fillPanels(kernel, notebook, found) {
   notebook.addEventListener("change", later);
   notebook.addEventListener("shown", later);
   kernel.addEventListener("state", ({ detail: { state } }) => {
+    if (state === "loading") {
+      for (const table of [found.variables, found["gpu-arrays"]]) table.replaceChildren();
+    }
     if (state === "idle" && ["variables", "gpu"].includes(shown())) fill[shown()]();
   });
 }
@@ -220,7 +249,11 @@ function reactToKernel(kernel, interruptButton, restart) {
     interruptButton.disabled = state !== "busy" && state !== "interrupting";
     if (state !== "interrupting") takeAway();
     if (state === "dead") {
-      void explainEnd(message).then((text) => showMessage(text, { kind: "error", action }));
+      const { client } = kernel;
+      void explainEnd(message).then((text) => {
+        if (client !== kernel.client || client.state !== "dead") return;
+        takeAway = showMessage(text, { kind: "error", action });
+      });
     }
   });
   kernel.addEventListener("unresponsive", () => {

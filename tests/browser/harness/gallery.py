@@ -68,6 +68,7 @@ def open_gallery(lab: Lab) -> Iterator[NotebookPage]:
 def run(notebook: NotebookPage, name: str) -> str:
     """Run a notebook of the gallery, which must draw an image, and return its output."""
     (title,) = (one["title"] for one in LISTED if one["file"] == f"{name}.ipynb")
+    notebook.restart()  # a kernel without variables is passed on, so that kernels do not add up
     notebook.press("Gallery")
     notebook.page.get_by_role("dialog").get_by_role("button", name=title, exact=True).click()
     expect(notebook.page.get_by_role("dialog")).to_have_count(0)

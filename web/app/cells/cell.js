@@ -218,10 +218,11 @@ export class Cell {
     count.title = { queued: "Waiting", running: "Running" }[this.#state] ?? "";
   }
 
-  /** The kernel started this cell. */
-  begin(executionCount) {
+  /** The kernel started this cell, its `executionCount`th. */
+  begin(executionCount, kernel) {
     this.executionCount = executionCount;
     this.#area.clear();
+    this.#area.kernel = kernel;
     this.#refs.timing.hidden = true;
     this.setState("running");
   }

@@ -70,10 +70,21 @@ export class OutputArea {
   #trust;
   /** Whether the outputs were made in this session. */
   #own = true;
+  /**
+   * The kernel that makes the outputs, null until a cell runs.
+   * @type {import("../kernel/kernel-client.js").KernelClient | null}
+   */
+  kernel;
 
-  /** `trust` is the trust in the notebook of these outputs. */
-  constructor(root, trust = new Trust()) {
+  /**
+   * `trust` is the trust in the notebook of these outputs.
+   * @param {HTMLElement} root
+   * @param {Trust} trust
+   * @param {import("../kernel/kernel-client.js").KernelClient | null} kernel
+   */
+  constructor(root, trust = new Trust(), kernel = null) {
     this.#root = root;
+    this.kernel = kernel;
     this.#trust = trust;
   }
 
@@ -85,7 +96,7 @@ export class OutputArea {
   receive(message, executionCount) {
     const { type, data, metadata } = message;
     if (type === "clear") this.#clearsNext = message.wait || this.clear();
-    else if (type === "update") updateDisplays(message.display_id, data, metadata);
+    else if (type === "update") updateDisplays(this.kernel, message.display_id, data, metadata);
     else if (type === "tail") this.#showTail(message.left_out, message.pieces);
     else if (type === "picture") this.picture(message.canvas, message.picture);
     else if (type === "stream") this.stream(message.name, message.text);
@@ -134,7 +145,7 @@ export class OutputArea {
     // A file has the values of controls instead of the controls, which need their Python objects.
     return this.#outputs.flatMap((output) => {
       if (output instanceof Picture) return [output.output];
-      return WIDGET in (output.data ?? {}) ? widgets.plain(output.data[WIDGET]) : [output];
+      return WIDGET in (output.data ?? {}) ? widgets.plain(output.data[WIDGET], this) : [output];
     });
   }
 
@@ -171,7 +182,7 @@ export class OutputArea {
     const output = { output_type: "display_data", data, metadata };
     this.#add(output);
     if (displayId !== null) {
-      rememberDisplay(displayId, (...changed) => this.#replace(output, ...changed));
+      rememberDisplay(this.kernel, displayId, (...changed) => this.#replace(output, ...changed));
     }
   }
 
@@ -251,7 +262,7 @@ export class OutputArea {
       box.append(preformatted("output-traceback", output.traceback.join("\n")));
     } else {
       const tree = output.data[WIDGET];
-      box.append(tree ? widgets.show(tree, this, (root) => new OutputArea(root))
+      box.append(tree ? widgets.show(tree, this, (root) => new OutputArea(root, this.#trust, this.kernel))
         : renderData(output.data, output.metadata, { own: this.#own, trust: this.#trust }));
     }
     return box;

@@ -18,26 +18,33 @@ export const WIDGET = "application/vnd.browsergpu.widget";
  * }} Model
  */
 
-/** Emits "change" when saved content changes. */
+/** Emits "change" (the kernel) when saved content changes. */
 class Widgets extends EventTarget {
-  #kernel;
-  /** @type {Map<string, Model>} */
-  #models = new Map();
+  /** @type {WeakMap<object, Map<string, Model>>} each kernel's widgets by id */
+  #models = new WeakMap();
 
   /** Listen to a kernel. Controls of a stopped kernel stay visible but disabled. */
   connect(kernel) {
-    this.#kernel = kernel;
-    kernel.addEventListener("widget", ({ detail }) => this.#receive(detail));
+    const models = new Map();
+    this.#models.set(kernel, models);
+    kernel.addEventListener("widget", ({ detail }) => {
+      this.#receive(models.get(detail.widget), detail, kernel);
+    });
     kernel.addEventListener("state", ({ detail: { state } }) => {
       if (state !== "loading" && state !== "dead") return;
-      for (const model of this.#models.values()) this.#update(model, { disabled: true });
-      this.#models.clear();
+      for (const model of models.values()) this.#update(model, { disabled: true });
+      models.clear();
     });
   }
 
+  /** The widgets of the kernel that makes the outputs of `area`. */
+  #modelsOf({ kernel }) {
+    return this.#models.get(kernel) ?? new Map();
+  }
+
   /**
-   * Show a widget and its children. `area` receives what its handlers print. `makeArea(root)`
-   * creates an output area for Output widgets.
+   * Show a widget of the kernel of `area`, and its children. `area` receives what its handlers
+   * print. `makeArea(root)` creates an output area for Output widgets.
    */
   show(json, area, makeArea) {
     return this.#view(JSON.parse(json), area, makeArea);
@@ -45,11 +52,12 @@ class Widgets extends EventTarget {
 
   #view(tree, area, makeArea) {
     const { id, kind, state, children = [] } = tree;
-    const model = this.#models.get(id) ?? {
+    const models = this.#modelsOf(area);
+    const model = models.get(id) ?? {
       id, kind, state, children: [], shown: new Set(), areas: new Set(), waiting: null,
       running: false,
     };
-    this.#models.set(id, model);
+    models.set(id, model);
     model.children = children.map((child) => child.id);
     if (kind === "output") {
       const root = element("div");
@@ -80,8 +88,8 @@ class Widgets extends EventTarget {
     for (const show of model.shown) show(model.state);
   }
 
-  #receive(message) {
-    const model = this.#models.get(message.widget);
+  /** @param {Model | undefined} model */
+  #receive(model, message, kernel) {
     if (!model) return;
     if (message.type === "state") this.#update(model, message.state);
     else if (message.type === "children") {
@@ -91,7 +99,7 @@ class Widgets extends EventTarget {
       for (const show of model.shown) show({ ...state, trees: children });
     } else if (message.type === "close") this.#update(model, { disabled: true });
     else for (const place of model.areas) deliver(place, message);
-    this.dispatchEvent(new Event("change"));
+    this.dispatchEvent(new CustomEvent("change", { detail: kernel }));
   }
 
   /** @param {Model} model */
@@ -104,7 +112,7 @@ class Widgets extends EventTarget {
       while (model.waiting) {
         const json = JSON.stringify(model.waiting);
         model.waiting = null;
-        const ending = await this.#kernel.run({
+        const ending = await area.kernel.run({
           name: () => "a control",
           code: `__import__("notebook_kernel.widget").widget.receive(${JSON.stringify(model.id)}, `
             + `${JSON.stringify(json)})`,
@@ -120,12 +128,13 @@ class Widgets extends EventTarget {
     }
   }
 
-  /** Return a widget's replacement in files: values as text, and its outputs. */
-  plain(json) {
+  /** Return the replacement in files of a widget in `area`: values as text, and its outputs. */
+  plain(json, area) {
+    const models = this.#modelsOf(area);
     const outputs = [];
     const texts = [];
     const visit = ({ id, children = [] }, kind, state) => {
-      const model = this.#models.get(id);
+      const model = models.get(id);
       const [place] = model?.areas ?? [];
       if (place) outputs.push(...place.area.outputs);
       else texts.push(asText({ kind, state: model?.state ?? state }));

@@ -30,7 +30,7 @@ export function prepareKernel() {
  */
 
 /**
- * The page's connection to the kernel. States: loading, idle, busy, interrupting, dead. Events:
+ * The page's connection to one kernel. States: loading, idle, busy, interrupting, dead. Events:
  *
  * - "state" ({state, message})
  * - "boot" ({stage, loaded, total})
@@ -68,6 +68,10 @@ export class KernelClient extends EventTarget {
   /** @type {number | undefined} */
   #reactionTimer;
   state = "dead";
+  /** Why the kernel is dead. */
+  message = "";
+  /** The number of cells that this kernel began. */
+  count = 0;
   /** @type {PromiseWithResolvers<void> | null} */
   #starting = null;
   /**
@@ -88,6 +92,7 @@ export class KernelClient extends EventTarget {
     this.#starting = starting;
     this.ready = starting.promise;
     this.info = null;
+    this.count = 0;
     this.#buffer = globalThis.crossOriginIsolated ? new SharedArrayBuffer(SHARED_BYTES) : null;
     this.#answerBuffer = this.#buffer && new SharedArrayBuffer(ANSWER_BYTES);
     const worker = waiting ?? newWorker();
@@ -106,6 +111,13 @@ export class KernelClient extends EventTarget {
     worker.postMessage({
       type: "boot", interruptBuffer: this.#buffer, answerBuffer: this.#answerBuffer,
     });
+  }
+
+  /** Terminate the worker. Running and queued code is rejected. */
+  end() {
+    this.#starting?.reject(new Error(NOT_RUNNING));
+    this.#stop("The kernel was ended before this code had finished.");
+    this.#setState("dead");
   }
 
   /** Terminate the worker and start a new one. Queued code is rejected. */
@@ -356,7 +368,7 @@ export class KernelClient extends EventTarget {
   }
 
   #setState(state, message = "") {
-    this.state = state;
+    Object.assign(this, { state, message });
     clearInterval(this.#outputTimer);
     if (this.#buffer && (state === "busy" || state === "interrupting")) {
       this.#outputTimer = setInterval(() => askForOutput(this.#buffer), OUTPUT_MS);

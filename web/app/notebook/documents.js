@@ -4,6 +4,7 @@ import { ChangedOnDisk, canPickFiles, pickNotebook, writeBack } from "../storage
 import { downloadNotebook } from "../base/downloads.js";
 import { NotebookFormatError, formatNotebook, parseNotebook } from "../cells/ipynb.js";
 import { announce, showMessage } from "../base/messages.js";
+import { LeftNotebooks } from "./left-notebooks.js";
 import { newRecord, stored } from "../storage/records.js";
 import { copyOf } from "../storage/shelf.js";
 import { Titles } from "../storage/titles.js";
@@ -18,6 +19,7 @@ const EMPTY = { metadata: {}, cells: [] };
 
 export class Documents {
   #notebook;
+  #kernels;
   #storage;
   #tab;
   #title;
@@ -27,11 +29,7 @@ export class Documents {
   #autosave;
   /** @type {Promise<unknown>} */
   #writing = Promise.resolve();
-  /**
-   * Notebooks that were left and are not stored yet, or whose cells still run, by record id.
-   * @type {Map<string, {sheet: import("./sheet.js").Sheet, record: About, title: string}>}
-   */
-  #away = new Map();
+  #left;
   #titles;
   #origin;
 
@@ -39,8 +37,9 @@ export class Documents {
    * `title` is the input with the notebook's name. `saved` shows whether it is stored, and `origin`
    * where it is from.
    */
-  constructor({ notebook, storage, tab, title, saved, origin }) {
+  constructor({ notebook, kernels, storage, tab, title, saved, origin }) {
     this.#notebook = notebook;
+    this.#kernels = kernels;
     this.#storage = storage;
     this.#titles = new Titles(storage);
     this.#tab = tab;
@@ -56,10 +55,8 @@ export class Documents {
     notebook.addEventListener("change", () => this.#touch());
     title.addEventListener("input", () => this.#touch());
     title.addEventListener("change", () => this.#settleTitle());
-    addEventListener("pagehide", () => {
-      for (const { record, ...away } of this.#away.values()) {
-        storage.putAtOnce(stored({ ...away, record: { ...record, saved: Date.now() } }));
-      }
+    this.#left = new LeftNotebooks({
+      notebook, kernels, storage, report: (error) => this.#report("failed", error),
     });
   }
 
@@ -148,7 +145,7 @@ export class Documents {
     const before = this.#title.value;
     this.#title.value = title; // the page's title follows when the sheet is shown
     try {
-      this.#notebook.show(model, { trusted });
+      this.#notebook.show(model, { trusted, kernel: () => this.#kernels.show(id) });
     } catch (error) {
       this.#title.value = before;
       throw error;
@@ -178,22 +175,8 @@ export class Documents {
   }
 
   async #leave(before, kept) {
-    const { record: { id }, sheet } = before;
-    const isAway = () => this.#away.get(id) === before;
-    this.#away.set(id, before);
-    await kept;
-    if (sheet.isBusy) {
-      await sheet.settled();
-      if (isAway()) await this.#storage.put(stored(before));
-    }
-    if (!isAway()) return; // it is shown again
-    this.#forget(id);
-    sheet.destroy();
-  }
-
-  #forget(id) {
-    this.#away.delete(id);
-    this.#tab.release(id);
+    const { id } = before.record;
+    if (await this.#left.keep(before, kept)) this.#tab.release(id);
   }
 
   async #loadTour() {
@@ -301,11 +284,8 @@ export class Documents {
   /** Open a stored notebook. */
   async openKept(id) {
     if (id === this.#record.id) return;
-    const away = this.#away.get(id);
-    if (away) {
-      this.#away.delete(id);
-      return this.#goTo({ ...away.record, title: away.title }, away.sheet);
-    }
+    const left = this.#left.take(id);
+    if (left) return this.#goTo({ ...left.record, title: left.title }, left.sheet);
     try {
       if (!(await this.#tab.claim(id))) {
         showMessage("That notebook is open in another tab.");
@@ -330,16 +310,23 @@ export class Documents {
     return this.#record.id;
   }
 
-  /** Wait until the open notebook is stored. */
-  flush() {
-    return this.#autosave.flush();
+  /** The title of the open notebook, or of one that was left. */
+  titleOf(id) {
+    const title = id === this.#record.id ? this.#title.value : this.#left.get(id)?.title;
+    return title?.trim() || UNTITLED;
+  }
+
+  /** Wait until the open notebook, and those that were left, are stored. */
+  async flush() {
+    await Promise.all([this.#autosave.flush(), this.#left.flush()]);
   }
 
   /** Rename a notebook that this tab has open. Returns false if it has not. */
   async rename(id, title) {
-    const away = this.#away.get(id);
-    if (away) away.title = title;
+    const left = this.#left.get(id);
+    if (left) left.title = title;
     this.#titles.note(id, title);
+    this.#kernels.changed();
     if (id !== this.#record.id) return false;
     this.#title.value = title;
     this.#touch();
@@ -353,7 +340,8 @@ export class Documents {
       this.#goTo(this.#newNotebook(), EMPTY, { quietly: true });
       await this.flush(); // store the last changes before it is marked
     }
-    this.#forget(id);
+    this.#left.close(id);
+    this.#tab.release(id);
   }
 
   /** Store the notebook in the browser, and write it to the file it was opened from. */

@@ -29,6 +29,7 @@ export class KernelFiles {
   #kernel;
   #list;
   #insert;
+  #isShown;
   /** @type {Map<string, Blob>} uploads that are not stored yet; a fresh kernel gets them */
   #brought = new Map();
   #waiting = new Set();
@@ -37,9 +38,12 @@ export class KernelFiles {
   #files = [];
   #told = new Set();
 
-  /** `insert(code)` adds a cell with code to the notebook. */
-  constructor({ kernel, list, insert }) {
+  /**
+   * `list` shows the files while `isShown()`. `insert(code)` adds a cell with code to the notebook.
+   */
+  constructor({ kernel, list, insert, isShown }) {
     this.#kernel = kernel;
+    this.#isShown = isShown;
     this.#list = list;
     this.#insert = insert;
     kernel.addEventListener("files", ({ detail }) => this.#take(detail));
@@ -159,6 +163,11 @@ export class KernelFiles {
   }
 
   #show() {
+    if (this.#isShown()) this.show();
+  }
+
+  /** Fill the list. */
+  show() {
     const listed = new Set(this.#files.map(({ path }) => path));
     const coming = [...this.#waiting].filter((path) => !listed.has(path));
     this.#list.replaceChildren(

@@ -10,29 +10,23 @@ import { Trust } from "../content/trust.js";
 const CELLS = "cells";
 
 /**
- * Events: "change" when saved content changes, "shown" for another sheet, "ran" ({ok}) after a run,
- * "split" (the cell).
+ * Events: "change" when saved content changes, "away" (the kernel) when outputs of a sheet change that
+ * is not shown, "shown" for another sheet, "ran" ({ok}) after a run, "split" (the cell).
  */
 export class Notebook extends EventTarget {
   #root;
-  #kernel;
   #help;
   #sheet = new Sheet({ metadata: {} }, []);
   /** @type {Cell | null} */
   #current = null;
-  #count = 0;
 
   constructor({ root, kernel, complete }) {
     super();
     this.#root = root;
-    this.#kernel = kernel;
     this.#help = { complete, kernel };
     root.addEventListener("focusin", ({ target }) => {
       const cell = this.#cells.find((one) => one.root.contains(target));
       if (cell) this.#makeCurrent(cell);
-    });
-    kernel.addEventListener("state", ({ detail }) => {
-      if (detail.state === "loading") this.#count = 0;
     });
   }
 
@@ -61,11 +55,13 @@ export class Notebook extends EventTarget {
   /**
    * Show a notebook as ipynb.js returns it, or a sheet that was shown before. If it cannot be
    * shown, nothing changes. The previous sheet is left as it is. For `trusted`, see trust.js.
+   * `kernel()` returns the kernel that runs the cells.
    */
-  show(notebook, { trusted = false } = {}) {
+  show(notebook, { trusted = false, kernel }) {
     const sheet = notebook instanceof Sheet ? notebook : this.#sheetOf(notebook, trusted);
     this.#root.replaceChildren(...sheet.cells.map((cell) => cell.root));
     this.#sheet = sheet;
+    sheet.kernel = kernel();
     this.#makeCurrent(sheet.cells[0]);
     this.#renumber();
     this.dispatchEvent(new Event("shown"));
@@ -113,6 +109,12 @@ export class Notebook extends EventTarget {
 
   #changed() {
     this.dispatchEvent(new Event("change"));
+  }
+
+  /** Report that a kernel changed outputs, by default of the sheet that is shown if it runs that. */
+  noteOutputs(kernel, isShown = kernel === this.#sheet.kernel) {
+    if (isShown) this.#changed();
+    else this.dispatchEvent(new CustomEvent("away", { detail: kernel }));
   }
 
   #makeCurrent(cell) {
@@ -282,9 +284,11 @@ export class Notebook extends EventTarget {
       return true;
     }
     if (cell.isWaiting) return false;
-    if (this.#kernel.state === "dead") {
+    const sheet = this.#sheet;
+    const kernel = /** @type {import("../kernel/kernel-client.js").KernelClient} */ (sheet.kernel);
+    if (kernel.state === "dead") {
       showMessage("The kernel is not running.", {
-        action: { label: "Restart", run: () => this.#kernel.restart() },
+        action: { label: "Restart", run: () => kernel.restart() },
       });
       return false;
     }
@@ -293,23 +297,22 @@ export class Notebook extends EventTarget {
       return true;
     }
     cell.setState("queued");
-    const sheet = this.#sheet;
-    const running = this.#execute(cell, () => {
-      if (sheet === this.#sheet) this.#changed();
-    });
+    const running = this.#execute(cell, sheet, kernel);
     sheet.track(running);
     return running;
   }
 
-  async #execute(cell, changed) {
+  async #execute(cell, sheet, kernel) {
+    const isShown = () => sheet === this.#sheet;
+    const changed = () => this.noteOutputs(kernel, isShown());
     try {
-      const ending = await this.#kernel.run({
+      const ending = await kernel.run({
         code: cell.source,
         group: CELLS,
         name: () => {
-          this.#count += 1;
-          cell.begin(this.#count);
-          return `Cell ${this.#count}`;
+          kernel.count += 1;
+          cell.begin(kernel.count, kernel);
+          return `Cell ${kernel.count}`;
         },
         listener: (message) => {
           cell.receive(message);
@@ -317,6 +320,7 @@ export class Notebook extends EventTarget {
         },
       });
       cell.finish(ending);
+      if (!isShown()) return ending.ok;
       this.dispatchEvent(new CustomEvent("ran", { detail: { ok: ending.ok } }));
       announce(ending.ok
         ? `Cell finished in ${formatSeconds(ending.seconds)}`
@@ -324,7 +328,7 @@ export class Notebook extends EventTarget {
       return ending.ok;
     } catch (error) {
       cell.abandon(error.message);
-      announce(error.message);
+      if (isShown()) announce(error.message);
       return false;
     } finally {
       changed();
@@ -355,7 +359,8 @@ export class Notebook extends EventTarget {
   /** Run every cell in a kernel that was just restarted. */
   async runAllAnew() {
     // First, the cells report what the restart ended.
-    await this.#sheet.settled();
-    await runAndTell(this, this.cells);
+    const sheet = this.#sheet;
+    await sheet.settled();
+    if (sheet === this.#sheet) await runAndTell(this, this.cells);
   }
 }

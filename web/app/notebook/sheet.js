@@ -15,6 +15,11 @@ export class Sheet {
    *   restored
    */
   deleted = [];
+  /**
+   * The kernel that runs its cells.
+   * @type {import("../kernel/kernel-client.js").KernelClient | null}
+   */
+  kernel = null;
   /** The undo history of its cells. */
   history = new History();
   /** @type {Set<Promise<unknown>>} */

@@ -3,6 +3,10 @@ import { element, formatBytes } from "../base/dom.js";
 import { showMessage } from "../base/messages.js";
 import { DELETED_DAYS } from "./shelf.js";
 
+const KERNELS = {
+  loading: "its kernel starts", idle: "its kernel is idle", busy: "its kernel runs",
+  interrupting: "its kernel runs",
+};
 const PLACES = { here: "open here", elsewhere: "open in another tab" };
 
 function moment(time) {
@@ -62,7 +66,7 @@ export class KeptList {
   }
 
   #row(record) {
-    const { id, saved, size, open } = record;
+    const { id, saved, size, open, kernel } = record;
     const title = record.title || "untitled";
     const elsewhere = open === "elsewhere";
     const name = element("button", { type: "button", className: "link", disabled: elsewhere }, title);
@@ -70,9 +74,13 @@ export class KeptList {
       this.#dialog.close();
       void this.#shelf.open(id);
     });
-    const about = [moment(saved), formatBytes(size), PLACES[open]].filter(Boolean).join(" · ");
+    const ofKernel = open === "here" ? "" : KERNELS[kernel];
+    const about = [moment(saved), formatBytes(size), PLACES[open], ofKernel].filter(Boolean).join(" · ");
+    const end = action("End kernel", title, () => this.#do(() => this.#shelf.endKernel(id)));
+    end.title = "Its variables are lost; the notebook stays";
     const row = element("li", {}, name, element("span", { className: "kept-about" }, about),
       element("span", { className: "kept-actions" },
+        ...(ofKernel ? [end] : []),
         action("Rename", title, () => this.#rename(row, record), elsewhere),
         action("Duplicate", title, () => this.#do(() => this.#shelf.duplicate(id))),
         action("Download", title, () => this.#do(() => this.#shelf.download(id))),

@@ -27,8 +27,10 @@ export class Shelf {
   #storage;
   #tab;
   #documents;
+  #kernels;
 
-  constructor({ storage, tab, documents }) {
+  constructor({ storage, tab, documents, kernels }) {
+    this.#kernels = kernels;
     this.#storage = storage;
     this.#tab = tab;
     this.#documents = documents;
@@ -36,7 +38,7 @@ export class Shelf {
 
   /**
    * Return all stored notebooks, last used first. `open` is "here", "elsewhere" (in another tab) or
-   * "".
+   * "". `kernel` is the state of the notebook's kernel in this tab, or null.
    */
   async list() {
     await this.#documents.flush();
@@ -46,8 +48,15 @@ export class Shelf {
       if (id === here) return "here";
       return open.has(id) && !this.#tab.has(id) ? "elsewhere" : "";
     };
-    const all = (await this.#storage.list()).map((one) => ({ ...one, open: where(one.id) }));
-    return all.filter(({ id, untouched }) => !untouched || id === here);
+    const all = (await this.#storage.list()).map((one) => ({
+      ...one, open: where(one.id), kernel: this.#kernels.stateOf(one.id),
+    }));
+    return all.filter(({ id, untouched, kernel }) => !untouched || id === here || kernel);
+  }
+
+  /** End the kernel of a notebook that is not shown. */
+  endKernel(id) {
+    this.#kernels.end(id);
   }
 
   open(id) {
