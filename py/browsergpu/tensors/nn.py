@@ -362,9 +362,9 @@ def _max_pool_gradient(
 
 
 def cross_entropy(
-    device: Device, op: str, logits: View, targets: View, loss: View, probs: View
+    device: Device, op: str, logits: View, targets: View, loss: View, probs: View | None
 ) -> None:
-    """Compute -log softmax(logits)[targets] of each sample, and probs = softmax(logits).
+    """Compute -log softmax(logits)[targets] of each sample, and if wanted probs = softmax(logits).
 
     A scalar ``loss`` is the mean. Targets are i32.
     """
@@ -374,7 +374,7 @@ def cross_entropy(
 
 @of_operands
 def _cross_entropy(
-    build: Build, logits: Operand, targets: Operand, loss: Operand, probs: Operand
+    build: Build, logits: Operand, targets: Operand, loss: Operand, probs: Operand | None
 ) -> None:
     samples = targets.size
     staging = Staging(build)
@@ -382,7 +382,7 @@ def _cross_entropy(
     if samples == 0:  # the mean of no samples
         fill(build, y, nan, 1)
     else:
-        p = staging.write(probs, logits, targets)
+        p = None if probs is None else staging.write(probs, logits, targets)
         mean = loss.shape == () and targets.shape != ()
         each = staging.temporary(DType.F32, samples) if mean else y
         classes = logits.shape[-1]

@@ -397,11 +397,9 @@ def _losses(op: str, logits: Array, goals: Array) -> Array:
     """Return ``-log_softmax(logits)[goals]`` along the last axis, by one kernel."""
     own, places = apply.packed(logits), apply.packed(goals)
     losses = inputs.room(op, own, own.node.kind, goals.shape)
-    probs = inputs.room(op, own, own.node.kind, own.shape)
     nn.cross_entropy(
-        own.device, op, inputs.memory(own), inputs.memory(places), inputs.memory(losses),
-        inputs.memory(probs),
-    )  # fmt: skip
+        own.device, op, inputs.memory(own), inputs.memory(places), inputs.memory(losses), None
+    )
     return losses
 
 

@@ -71,9 +71,9 @@ def softmax(build: Build, x: Slot, y: Slot, outer: int, length: int, inner: int)
 
 
 def _softmax_in_parts(
-    build: Build, x: Slot, y: Slot, outer: int, length: int, inner: int
+    build: Build, x: Slot, y: Slot | None, outer: int, length: int, inner: int
 ) -> tuple[Slot, int]:
-    """Add y = softmax of x in several passes.
+    """Add y = softmax of x in several passes, or without y only the pass for the parts.
 
     Return a temporary with (maximum, sum) for each [outer, chunks, inner], and the number of
     chunks.
@@ -82,7 +82,8 @@ def _softmax_in_parts(
     grid = fold(cut.workgroups)
     parts = build.temporary(8 * cut.outputs)
     build.dispatch("softmax_parts", "", grid, (x, parts), *cut.fields)
-    build.dispatch("softmax_apply", "", grid, (x, parts, y), *cut.fields)
+    if y is not None:
+        build.dispatch("softmax_apply", "", grid, (x, parts, y), *cut.fields)
     return parts, cut.chunks
 
 
@@ -180,20 +181,23 @@ def cross_entropy(
     logits: Slot,
     targets: Slot,
     loss: Slot,
-    probs: Slot,
+    probs: Slot | None,
     rows: int,
     classes: int,
 ) -> None:
-    """Add loss[r] = -log softmax(logits[r])[targets[r]] and probs = softmax(logits)."""
+    """Add loss[r] = -log softmax(logits[r])[targets[r]] and, if wanted, probs = softmax(logits)."""
     held = _held(rows, classes, 4)
     if held is not None:
         groups, lanes, configuration, aligned = held
         # If logits are read as vec4s, the target's logit is still read as a float.
         again = (logits,) if aligned else ()
+        written = build.temporary(4 * rows * classes) if probs is None else probs
         build.dispatch(
             "cross_entropy_aligned" if aligned else "cross_entropy", configuration, fold(groups),
-            (logits, targets, loss, probs, *again), rows, classes, 0, lanes,
+            (logits, targets, loss, written, *again), rows, classes, 0, lanes,
         )  # fmt: skip
+        if probs is None:
+            build.release(written)
         return
     parts, chunks = _softmax_in_parts(build, logits, probs, rows, classes, 1)
     build.dispatch(
