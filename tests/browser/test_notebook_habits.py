@@ -484,6 +484,17 @@ def test_fingers_reach_everything_on_a_phone(lab: Lab, page_problems: list[str])
             "button", name=name, exact=True
         )
         expect(button).to_be_in_viewport(ratio=1)
+    # The notebook's name and a menu share one row.
+    menu = phone.get_by_role("button", name="Menu", exact=True)
+    name = phone.get_by_label("Notebook name")
+    boxes = [place.bounding_box() or {} for place in (name, menu)]
+    assert boxes[0]["y"] + boxes[0]["height"] > boxes[1]["y"]
+    assert boxes[0]["x"] + boxes[0]["width"] <= boxes[1]["x"]
+    expect(phone.get_by_role("toolbar", name="Notebook file")).to_be_hidden()
+    menu.tap()
+    phone.get_by_role("menuitem", name="New", exact=True).tap()
+    expect(name).to_have_value("untitled")
+    notebook.close_messages()
     before = notebook.cells.count()
     phone.get_by_role("toolbar", name="Run").get_by_role("button", name="Code").tap()
     expect(notebook.cells).to_have_count(before + 1)

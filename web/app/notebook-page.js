@@ -169,6 +169,7 @@ export function openNotebookPage(app) {
   acceptDrops(found["drop-veil"], take);
   menuOf(found["more-button"], found["more-menu"]);
   menuOf(found["share-button"], found["share-menu"]);
+  menuOf(found["narrow-button"], found["narrow-menu"]);
   notebook.addEventListener("split", (event) =>
     cells.split(/** @type {CustomEvent} */ (event).detail));
   commandKeys(found.cells, notebook, { ...actions, cells, selection });
