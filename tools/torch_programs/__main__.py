@@ -6,8 +6,9 @@
 It fetches nothing: the paths are checkouts of karpathy/nanoGPT, karpathy/minGPT, pytorch/examples
 and karpathy/micrograd. Each program runs in a copy of its folder, on small data, for a limited
 time. ``--pytorch`` also runs it with a Python that has PyTorch. With ``--page``, Chromium and
-Pyodide run the programs, on SwiftShader. The table has the first and the last loss that each
-program printed.
+Pyodide run the programs, on SwiftShader. Some programs get further arguments there, for both
+packages, and the table shows them. The table has the first and the last loss that each program
+printed.
 """
 
 from __future__ import annotations
@@ -43,12 +44,12 @@ def _prepared(program: Program, folder: Path) -> tuple[Path, Path]:
 
 
 def _called(
-    program: Program, folder: Path, python: str, is_theirs: bool, seconds: int
+    program: Program, folder: Path, python: str, is_theirs: bool, seconds: int, args: str
 ) -> tuple[str, str]:
     there, script = _prepared(program, folder)
     command = [python, "-u", "-m", "torch_programs", "--run", str(script)]
     command += ["--theirs"] if is_theirs else []
-    command += ["--", *program.args.split()]
+    command += ["--", *args.split()]
     paths = [str(_ROOT / "tools"), str(folder), *([] if is_theirs else [str(_ROOT / "py")])]
     settings = os.environ | {"PYTHONPATH": os.pathsep.join(paths)}
     with subprocess.Popen(
@@ -109,6 +110,7 @@ def _compare(chosen: argparse.Namespace, page: ProgramPage | None) -> None:
                 continue
             count += 1
             cells = []
+            args = program.arguments(in_page=page is not None)
             seconds = min(chosen.seconds or program.seconds, program.seconds)
             for python, is_theirs in ((sys.executable, False), (chosen.pytorch, True)):
                 if python is None:
@@ -117,16 +119,18 @@ def _compare(chosen: argparse.Namespace, page: ProgramPage | None) -> None:
                 if not folder.exists():
                     shutil.copytree(checkouts[program.checkout], folder)
                 if page is None or is_theirs:
-                    out, errors = _called(program, folder, python, is_theirs, seconds)
+                    out, errors = _called(program, folder, python, is_theirs, seconds, args)
                 else:
                     there, script = _prepared(program, folder)
                     group = program.name if program.checkout == "examples" else program.checkout
-                    out, errors = page.run(group, there, script, program.args, seconds)
+                    out, errors = page.run(group, there, script, args, seconds)
                 cells.append(_shown(out, errors))
                 if not is_theirs:
                     passed += not errors
             changes = f"{len(program.changes)} lines"
             print(f"{program.name:34} {changes:8} {' | PyTorch: '.join(cells)}", flush=True)
+            if args != program.args:
+                print(f"{'':34} with {program.page_args} in the page", flush=True)
     print(f"{passed} of {count} programs run")
 
 
