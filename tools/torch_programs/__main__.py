@@ -1,14 +1,15 @@
 """Run other people's PyTorch programs on browsergpu, with only the import replaced.
 
     python -m torch_programs nanoGPT=PATH minGPT=PATH examples=PATH micrograd=PATH [-k NAME]
-        [--pytorch PYTHON] [--page] [--seconds N]
+        [--native] [--page] [--pytorch PYTHON] [--seconds N] [--out FILE]
 
 It fetches nothing: the paths are checkouts of karpathy/nanoGPT, karpathy/minGPT, pytorch/examples
 and karpathy/micrograd. Each program runs in a copy of its folder, on small data, for a limited
-time. ``--pytorch`` also runs it with a Python that has PyTorch. With ``--page``, Chromium and
-Pyodide run the programs, on SwiftShader. Some programs get further arguments there, for both
-packages, and the table shows them. The table has the first and the last loss that each program
-printed.
+time: natively, unless there is ``--page`` without ``--native``. With ``--page``, Chromium and
+Pyodide run it on SwiftShader. ``--pytorch`` also runs it with a Python that has PyTorch. Some
+programs get further arguments with ``--page``, in each of these runs, and the table shows them. The
+table has the first and the last loss that each program printed, and ``--out`` writes it as
+Markdown.
 """
 
 from __future__ import annotations
@@ -81,6 +82,8 @@ def main() -> None:
     parser.add_argument("checkouts", nargs="*", help="NAME=PATH")
     parser.add_argument("-k", default="", help="only programs whose name contains this")
     parser.add_argument("--pytorch", help="a Python that has PyTorch")
+    parser.add_argument("--native", action="store_true", help="with --page, also run natively")
+    parser.add_argument("--out", type=Path, help="a file for the table")
     parser.add_argument("--page", action="store_true", help="run the programs in Chromium")
     parser.add_argument("--seconds", type=int, help="the most seconds for each program")
     parser.add_argument("--run", help=argparse.SUPPRESS)
@@ -103,35 +106,47 @@ def main() -> None:
 
 def _compare(chosen: argparse.Namespace, page: ProgramPage | None) -> None:
     checkouts = dict(one.split("=", 1) for one in chosen.checkouts)
-    count = passed = 0
+    columns = ["natively"] if chosen.native or page is None else []
+    columns += ["in the page"] if page is not None else []
+    columns += ["PyTorch"] if chosen.pytorch else []
+    rows: list[list[str]] = []
+    passed = 0
     with TemporaryDirectory() as made:
         for program in PROGRAMS:
             if program.checkout not in checkouts or chosen.k not in program.name:
                 continue
-            count += 1
-            cells = []
             args = program.arguments(in_page=page is not None)
             seconds = min(chosen.seconds or program.seconds, program.seconds)
-            for python, is_theirs in ((sys.executable, False), (chosen.pytorch, True)):
-                if python is None:
-                    continue
-                folder = Path(made) / ("pytorch" if is_theirs else "own") / program.checkout
+            cells = {}
+            has_run = True
+            for column in columns:
+                folder = Path(made) / column / program.checkout
                 if not folder.exists():
                     shutil.copytree(checkouts[program.checkout], folder)
-                if page is None or is_theirs:
-                    out, errors = _called(program, folder, python, is_theirs, seconds, args)
-                else:
+                is_theirs = column == "PyTorch"
+                if page is not None and column == "in the page":
                     there, script = _prepared(program, folder)
                     group = program.name if program.checkout == "examples" else program.checkout
                     out, errors = page.run(group, there, script, args, seconds)
-                cells.append(_shown(out, errors))
-                if not is_theirs:
-                    passed += not errors
-            changes = f"{len(program.changes)} lines"
-            print(f"{program.name:34} {changes:8} {' | PyTorch: '.join(cells)}", flush=True)
-            if args != program.args:
-                print(f"{'':34} with {program.page_args} in the page", flush=True)
-    print(f"{passed} of {count} programs run")
+                else:
+                    python = chosen.pytorch if is_theirs else sys.executable
+                    out, errors = _called(program, folder, python, is_theirs, seconds, args)
+                cells[column] = _shown(out, errors)
+                has_run = has_run and (is_theirs or not errors)
+            passed += has_run
+            name = program.name if args == program.args else f"{program.name} {program.page_args}"
+            rows.append([name, str(len(program.changes)), *cells.values()])
+            shown = " | ".join(f"{column}: {cell}" for column, cell in cells.items())
+            print(f"{name:34} {len(program.changes)} lines  {shown}", flush=True)
+            if chosen.out:
+                chosen.out.write_text(_table(columns, rows, passed), "utf-8")
+    print(f"{passed} of {len(rows)} programs run")
+
+
+def _table(columns: list[str], rows: list[list[str]], passed: int) -> str:
+    lines = [["program", "changed lines", *columns], ["---"] * (2 + len(columns)), *rows]
+    text = "".join(f"| {' | '.join(line)} |\n" for line in lines)
+    return f"{text}\n{passed} of {len(rows)} programs run.\n"
 
 
 if __name__ == "__main__":

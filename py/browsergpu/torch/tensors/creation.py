@@ -14,7 +14,7 @@ from browsergpu.functions import creation, data_types, manipulation
 from browsergpu.torch.tensors.devices import device_of, notice
 from browsergpu.torch.tensors.dtypes import DTYPES, INT64, default_float, dtype_of
 from browsergpu.torch.tensors.public import public
-from browsergpu.torch.tensors.tensor import Tensor
+from browsergpu.torch.tensors.tensor import Size, Tensor
 
 
 def shape_of(op: str, size: tuple[Any, ...]) -> tuple[int, ...]:
@@ -226,6 +226,19 @@ def new_tensor(self: Any, data: Any, **options: Any) -> Any:
     """Return a tensor of this dtype with a copy of the values."""
     options.setdefault("dtype", self.dtype)
     return tensor(data, **options)
+
+
+@public("new", function=False)
+def new_of(self: Any, *size: Any) -> Any:
+    """Return a tensor of this dtype: of a size, or of the values of a list, as ``Tensor.new``."""
+    if len(size) == 1 and not isinstance(size[0], int | np.integer | Size):
+        if isinstance(size[0], list | tuple | np.ndarray):
+            return tensor(size[0], dtype=self.dtype, device=self.device)
+        raise InvalidArgument(
+            "Tensor.new", "size", size[0],
+            "numbers, a torch.Size or a list of values", "Use x.clone() for a tensor's copy.",
+        )  # fmt: skip
+    return self.new_empty(*(size or (0,)))
 
 
 @public(method=False)

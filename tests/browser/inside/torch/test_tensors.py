@@ -177,6 +177,18 @@ def _nothing():
     return nullcontext()
 
 
+def test_new_takes_a_size_or_values(a) -> None:
+    """Older programs begin the state of an LSTM with ``weight.new(2, 3, 4).zero_()``."""
+    assert a.new(2, 3).zero_().tolist() == [[0, 0, 0], [0, 0, 0]]
+    assert a.new(a.size()).shape == a.shape
+    assert a.new().shape == (0,)
+    found = torch.ones(2, dtype=torch.int32).new([3, 4])
+    assert (found.tolist(), found.dtype) == ([3, 4], torch.int32)
+    for size in (a, "x", 2.5):
+        with pytest.raises(bg.errors.InvalidArgument, match=r"Tensor\.new: size"):
+            a.new(size)
+
+
 def test_unknown_names_say_so(a) -> None:
     for name in ("sparse_coo_tensor", "quantize_per_tensor"):
         assert not hasattr(torch, name)
