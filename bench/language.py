@@ -3,6 +3,10 @@
     python3 bench/language.py model.gguf
     python3 bench/language.py --shape llama-1b --format Q4_0
 
+In a page: the folder of bench/run.py prepare, with the model's file in it, and
+
+    python3 FOLDER/drive.py --out lines.jsonl --addresses "language.html?arguments=model.gguf"
+
 With ``--shape``, the weights are random bytes in the given format. Each line of output is JSON: the
 row, tokens a second, and for products the share of memory that they read. Times include reading the
 tokens.
@@ -14,13 +18,13 @@ import argparse
 import json
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "py"))
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "py"))
 
 import browsergpu as bg
 
@@ -100,11 +104,16 @@ def steps_of(weights: Any, metadata: Any, context: int) -> Any:
     return Steps(model, Cache(config, context, device))
 
 
+def _file(name: str) -> Any:
+    """A path as it is, and the file at an address."""
+    return bg.hub.download(name) if name.startswith("http") else name
+
+
 def say(row: str, **facts: Any) -> None:
     print(json.dumps({"row": row, **facts}), flush=True)
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("model", nargs="?", help="a GGUF file")
     parser.add_argument("--shape", choices=SHAPES)
@@ -112,7 +121,7 @@ def main() -> None:
     parser.add_argument("--tokens", type=int, default=128)
     parser.add_argument("--prompt", type=int, default=512)
     parser.add_argument("--products", type=int, default=0, help="side of a matrix for products")
-    options = parser.parse_args()
+    options = parser.parse_args(arguments)
     bg.init()
     from browsergpu.llm.generation.settings import Settings
 
@@ -121,7 +130,7 @@ def main() -> None:
     if not options.model and not options.shape:
         return
     if options.model:
-        weights: Any = bg.llm.GGUF(options.model)
+        weights: Any = bg.llm.GGUF(_file(options.model))
         name = Path(options.model).stem
     else:
         weights = RandomWeights(options.shape, options.format)

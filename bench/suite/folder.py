@@ -43,6 +43,7 @@ def make_folder(
     for path in (BENCH / "page").iterdir():
         shutil.copy(path, folder)
     shutil.copy(BENCH / "drive.py", folder)
+    shutil.copy(BENCH / "language.py", folder)
     shutil.copy(BENCH / "suite" / "data.py", folder)
     pyodide = folder / "pyodide"
     pyodide.mkdir(exist_ok=True)

@@ -10,3 +10,4 @@ self.onmessage = async ({ data: { lockFile } }) => {
   self.postMessage("finished");
   self.close();
 };
+self.postMessage("ready");

@@ -57,14 +57,21 @@ export async function startPython(lockFile, memory, packages) {
   }
 }
 
-/** The worker that creates the snapshot. Firefox may collect, and end, one without references. */
+/**
+ * The worker that creates the snapshot. Firefox may collect, and end, one without references.
+ * @type {Worker | null}
+ */
 let maker = null;
 
 /** Start a worker that creates the snapshot and exits. */
 export function startMaker(lockFile) {
-  maker = new Worker(new URL("./memory-maker.js", import.meta.url), { type: "module" });
-  maker.onmessage = () => (maker = null); // it has finished
-  maker.postMessage({ lockFile });
+  const worker = new Worker(new URL("./memory-maker.js", import.meta.url), { type: "module" });
+  worker.onmessage = ({ data }) => {
+    // Firefox may lose a message that is sent before the worker's modules have run.
+    if (data === "ready") worker.postMessage({ lockFile });
+    else maker = null;
+  };
+  maker = worker;
 }
 
 /** Store the memory of a Python that has just started. */

@@ -166,6 +166,15 @@ def test_products_that_are_reduced_joined_assigned_and_viewed(bg: Any) -> None:
     both(bg, f, x, w, b)
 
 
+def test_large_products_with_an_activation_are_joined(bg: Any) -> None:
+    # Each is too large to be computed first and copied.
+    x, w = data(bg, 4, 8), [data(bg, 8, 2**16, seed=n) for n in range(3)]
+    f = bg.jit(lambda x, w: bg.concatenate([bg.nn.relu(x @ one) for one in w], axis=1))
+    for _ in range(2):
+        near(f(x, w), np.concatenate([np.maximum(x @ one, 0) for one in w], axis=1))
+    assert "3 x matmul with maximum in one" in str(f.explain())
+
+
 def test_unread_products_are_not_computed(bg: Any) -> None:
     def f(x: Any, w: Any) -> Any:
         x @ w
