@@ -58,10 +58,10 @@ export async function startPython(lockFile, memory, packages) {
 }
 
 /**
- * The worker that creates the snapshot. Firefox may collect, and end, one without references.
- * @type {Worker | null}
+ * Workers that create the snapshot. Firefox may collect, and end, one without references.
+ * @type {Set<Worker>}
  */
-let maker = null;
+const makers = new Set();
 
 /** Start a worker that creates the snapshot and exits. */
 export function startMaker(lockFile) {
@@ -69,9 +69,9 @@ export function startMaker(lockFile) {
   worker.onmessage = ({ data }) => {
     // Firefox may lose a message that is sent before the worker's modules have run.
     if (data === "ready") worker.postMessage({ lockFile });
-    else maker = null;
+    else makers.delete(worker);
   };
-  maker = worker;
+  makers.add(worker);
 }
 
 /** Store the memory of a Python that has just started. */
