@@ -53,7 +53,8 @@ def joined(
                 twin = assignment.twin_of(whole, x.node)
         own.append((value, place, twin))
     for x, _, _ in own:
-        of_node(x.node)  # the kernel of a product may compute it
+        if is_recorded_here(x.node):
+            of_node(x.node)  # the kernel of a product may compute it
     # Other tasks may run while a value is computed, and not after this loop.
     while rest := [x for x, _, _ in own if x.node.trace and not _is_computed_there(x, kind)]:
         for x in rest:

@@ -162,7 +162,7 @@ def _in_words(kernel: Kernel, pipeline: Pipeline, fields: tuple[float, ...]) -> 
             return {"f32": F32, "f16": F16}.get(configuration.split("_")[1], NO_FLOATS)
         case "scan_rows" | "scan_row_totals" | "scan_columns" | "scan_column_totals":
             return F32 if configuration in FLOAT_SCANS else NO_FLOATS
-        case "attention_tiled":
+        case "attention_tiled" | "attention_query_gradients" | "attention_key_gradients":
             return F16 if configuration.endswith("f16") else F32
         case "gemm_f16" | "gemm_f16_tile" | "gemm_f16_rows" if configuration.endswith("wide"):
             return F32

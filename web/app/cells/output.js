@@ -72,7 +72,7 @@ export class OutputArea {
   #own = true;
   /**
    * The kernel that makes the outputs, null until a cell runs.
-   * @type {import("../kernel/kernel-client.js").KernelClient | null}
+   * @type {object | null}
    */
   kernel;
 
@@ -80,7 +80,7 @@ export class OutputArea {
    * `trust` is the trust in the notebook of these outputs.
    * @param {HTMLElement} root
    * @param {Trust} trust
-   * @param {import("../kernel/kernel-client.js").KernelClient | null} kernel
+   * @param {object | null} kernel
    */
   constructor(root, trust = new Trust(), kernel = null) {
     this.#root = root;
