@@ -57,23 +57,6 @@ export async function startPython(lockFile, memory, packages) {
   }
 }
 
-/**
- * Workers that create the snapshot. Firefox may collect, and end, one without references.
- * @type {Set<Worker>}
- */
-const makers = new Set();
-
-/** Start a worker that creates the snapshot and exits. */
-export function startMaker(lockFile) {
-  const worker = new Worker(new URL("./memory-maker.js", import.meta.url), { type: "module" });
-  worker.onmessage = ({ data }) => {
-    // Firefox may lose a message that is sent before the worker's modules have run.
-    if (data === "ready") worker.postMessage({ lockFile });
-    else makers.delete(worker);
-  };
-  makers.add(worker);
-}
-
 /** Store the memory of a Python that has just started. */
 export async function keepMemory(lockFile) {
   const python = await loadPyodide(/** @type {any} */ (

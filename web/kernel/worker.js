@@ -10,7 +10,7 @@ import { Interruption } from "./interruption.js";
 import { readModules } from "./kernel-modules.js";
 import { keepPackages } from "./package-cache.js";
 import { Pictures } from "./pictures.js";
-import { HOME, readMemory, startMaker, startPython } from "./python-start.js";
+import { HOME, readMemory, startPython } from "./python-start.js";
 
 /** Delay, so that a user who has just opened the page can begin first. */
 const IDLE_MS = 5000;
@@ -93,7 +93,7 @@ async function prepare(modules, lockFile, memory) {
     return; // The cell that imports it shows why it fails.
   }
   await modules.keep();
-  if (memory && !memory.bytes) whenIdle(() => startMaker(lockFile));
+  if (memory && !memory.bytes) whenIdle(() => post({ type: "snapshot", lockFile }));
 }
 
 /** Call a function after a delay, when Python is idle. */

@@ -66,8 +66,8 @@ class Visited:
         page.close()
 
     def _visit(self, browser: Browser, site_url: str) -> None:
-        # In about 1 of 20 visits, Firefox under WebDriver does not run the worker that makes the
-        # snapshot (web/kernel/memory-maker.js).
+        # Firefox under WebDriver sometimes did not run the worker that makes the snapshot, when the
+        # kernel started it (web/app/kernel/snapshot.js).
         for _ in range(_VISITS):
             page = browser.new_page()
             page.set_default_timeout(PATIENCE_MS)

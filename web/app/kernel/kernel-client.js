@@ -1,6 +1,7 @@
 /** The page's side of the kernel: one worker, one queue, one interrupt, one restart. */
 import { ANSWER_BYTES, giveAnswer } from "../../kernel/answers.js";
 import { SHARED_BYTES, askForOutput, raiseInterrupt } from "../../kernel/interruption.js";
+import { makeSnapshot } from "./snapshot.js";
 
 /** After this time without an answer, Python counts as computing rather than waiting. */
 const WAITING_ANSWER_MS = 200;
@@ -261,6 +262,7 @@ export class KernelClient extends EventTarget {
     else if (type === "done") this.#finish(message);
     else if (type === "failed") this.#fail(message);
     else if (type === "outline") this.#emit("outline", message.value);
+    else if (type === "snapshot") makeSnapshot(message.lockFile);
     else if (type === "files" || type === "download") this.#emit(type, message);
     else if (type === "interrupted") clearTimeout(this.#computingTimer);
     else this.#deliver(message);
