@@ -172,6 +172,14 @@ fn for_keys(z: u32, first_query: u32, first_key: u32, column: u32, thread: u32) 
   return of_g(z, first_query, row, at);
 }
 
+// Writes 4 vec4s to workgroup memory, LANES apart.
+fn put(at: u32, values: mat4x4f) {
+  tile[at] = values[0];
+  tile[at + LANES] = values[1];
+  tile[at + 2u * LANES] = values[2];
+  tile[at + 3u * LANES] = values[3];
+}
+
 // sums + a bᵀ
 fn added(sums: mat4x4f, a: vec4f, b: vec4f) -> mat4x4f {
   return mat4x4f(
@@ -269,10 +277,7 @@ fn main_sums(
       workgroupBarrier();
       if (thread < 2u * BLOCK) {
         let at = thread / LANES * BLOCK + thread % LANES;
-        tile[at] = part[0];
-        tile[at + LANES] = part[1];
-        tile[at + 2u * LANES] = part[2];
-        tile[at + 3u * LANES] = part[3];
+        put(at, part);
       }
       workgroupBarrier();
       for (var i = 0u; i < 4u * SLICE; i++) {
@@ -357,10 +362,7 @@ fn main_queries(
     var next = for_queries(z, first_query, first_key, 0u, thread);
     for (var column = 0u; column < steps; column += SLICE) {
       workgroupBarrier();
-      tile[put_at] = next[0];
-      tile[put_at + LANES] = next[1];
-      tile[put_at + 2u * LANES] = next[2];
-      tile[put_at + 3u * LANES] = next[3];
+      put(put_at, next);
       workgroupBarrier();
       next = for_queries(z, first_query, first_key, column + SLICE, thread);
       for (var i = 0u; i < 4u * SLICE; i++) {
@@ -376,10 +378,7 @@ fn main_queries(
       shares_of(scores[3], vec4f(row3.x), visible(vec4u(query + 3u), key)) * (slopes[3] - row3.y),
     ));
     workgroupBarrier();
-    tile[turned_at] = slopes[0];
-    tile[turned_at + LANES] = slopes[1];
-    tile[turned_at + 2u * LANES] = slopes[2];
-    tile[turned_at + 3u * LANES] = slopes[3];
+    put(turned_at, slopes);
     workgroupBarrier();
     let count = min(BLOCK, params.seq_kv - first_key);
     var at = k_base + first_key * (params.kv_row / 4u);
@@ -431,10 +430,7 @@ fn main_keys(
     var next = for_keys(z, first_query, first_key, 0u, thread);
     for (var column = 0u; column < steps; column += SLICE) {
       workgroupBarrier();
-      tile[put_at] = next[0];
-      tile[put_at + LANES] = next[1];
-      tile[put_at + 2u * LANES] = next[2];
-      tile[put_at + 3u * LANES] = next[3];
+      put(put_at, next);
       workgroupBarrier();
       next = for_keys(z, first_query, first_key, column + SLICE, thread);
       for (var i = 0u; i < 4u * SLICE; i++) {
@@ -461,10 +457,7 @@ fn main_keys(
     let count = min(BLOCK, params.seq_q - first_query);
 
     workgroupBarrier();
-    tile[turned_at] = scores[0];
-    tile[turned_at + LANES] = scores[1];
-    tile[turned_at + 2u * LANES] = scores[2];
-    tile[turned_at + 3u * LANES] = scores[3];
+    put(turned_at, scores);
     workgroupBarrier();
     var from_g = g_base + first_query * (params.g_row / 4u);
     for (var i = 0u; i < count; i++) {
@@ -476,10 +469,7 @@ fn main_keys(
       from_g += params.g_row / 4u;
     }
     workgroupBarrier();
-    tile[turned_at] = slopes[0];
-    tile[turned_at + LANES] = slopes[1];
-    tile[turned_at + 2u * LANES] = slopes[2];
-    tile[turned_at + 3u * LANES] = slopes[3];
+    put(turned_at, slopes);
     workgroupBarrier();
     var from_q = q_base + first_query * (params.q_row / 4u);
     for (var i = 0u; i < count; i++) {

@@ -77,13 +77,11 @@ class Pieces(Shown):
 def box_of(key: Any, shape: Shape) -> Box | None:
     """Return the box that a key of integers and slices with step 1 selects, or None."""
     items = list(key) if isinstance(key, tuple) else [key]
+    at = [n for n, item in enumerate(items) if item is Ellipsis]
+    if len(at) == 1:
+        items[at[0] : at[0] + 1] = [slice(None)] * (len(shape) - len(items) + 1)
     if any(type(item) is not int and not isinstance(item, slice) for item in items):
-        if sum(item is Ellipsis for item in items) != 1:
-            return None
-        at = next(n for n, item in enumerate(items) if item is Ellipsis)
-        items[at : at + 1] = [slice(None)] * (len(shape) - len(items) + 1)
-        if any(type(item) is not int and not isinstance(item, slice) for item in items):
-            return None
+        return None
     items += [slice(None)] * (len(shape) - len(items))
     if len(items) != len(shape):
         return None
