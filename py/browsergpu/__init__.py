@@ -99,13 +99,13 @@ if _TYPE_CHECKING:  # the names of _MODULES and _LATER, which a test compares
     from browsergpu import lib as lib
     from browsergpu import llm as llm
     from browsergpu import onnx as onnx
-    from browsergpu.api.executor import BatchNormTraining, KernelExecutor, PipelineStats
-    from browsergpu.api.tensor_backend.backend import TensorBackend
-    from browsergpu.api.tensor_backend.handles import TensorHandle, TensorMeta
-    from browsergpu.api.wasm_backend.backend import WasmBackend
-    from browsergpu.api.wasm_backend.buffers import ComputeBackend
     from browsergpu.compat.cupy.cuda import get_default_memory_pool, get_default_pinned_memory_pool
     from browsergpu.compat.cupy.names import asnumpy, fuse, get_array_module
+    from browsergpu.compat.executor import BatchNormTraining, KernelExecutor, PipelineStats
+    from browsergpu.compat.tensor_backend.backend import TensorBackend
+    from browsergpu.compat.tensor_backend.handles import TensorHandle, TensorMeta
+    from browsergpu.compat.wasm_backend.backend import WasmBackend
+    from browsergpu.compat.wasm_backend.buffers import ComputeBackend
     from browsergpu.compiled.jit import jit
     from browsergpu.functions.custom.elementwise_kernel import ElementwiseKernel, kernel
     from browsergpu.functions.custom.raw_kernel import RawKernel
@@ -147,14 +147,14 @@ _MODULES = (
 )
 #: Public names whose modules are imported at their first use.
 _LATER = {
-    "BatchNormTraining": "api.executor",
-    "KernelExecutor": "api.executor",
-    "PipelineStats": "api.executor",
-    "TensorBackend": "api.tensor_backend.backend",
-    "TensorHandle": "api.tensor_backend.handles",
-    "TensorMeta": "api.tensor_backend.handles",
-    "ComputeBackend": "api.wasm_backend.buffers",
-    "WasmBackend": "api.wasm_backend.backend",
+    "BatchNormTraining": "compat.executor",
+    "KernelExecutor": "compat.executor",
+    "PipelineStats": "compat.executor",
+    "TensorBackend": "compat.tensor_backend.backend",
+    "TensorHandle": "compat.tensor_backend.handles",
+    "TensorMeta": "compat.tensor_backend.handles",
+    "ComputeBackend": "compat.wasm_backend.buffers",
+    "WasmBackend": "compat.wasm_backend.backend",
     "get_default_memory_pool": "compat.cupy.cuda",
     "get_default_pinned_memory_pool": "compat.cupy.cuda",
     "asnumpy": "compat.cupy.names",

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import browsergpu
-from browsergpu.api.tensor_backend import abi
+from browsergpu.compat.tensor_backend import abi
 
 pytestmark = pytest.mark.fast
 

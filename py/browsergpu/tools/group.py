@@ -13,7 +13,7 @@ from time import perf_counter
 
 import numpy as np
 
-from browsergpu.api.wasm_backend.backend import WasmBackend
+from browsergpu.compat.wasm_backend.backend import WasmBackend
 from browsergpu.core import checks
 from browsergpu.core.errors import DeviceLost, InvalidArgument
 from browsergpu.core.showing import Shown, byte_count

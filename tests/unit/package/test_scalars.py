@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from browsergpu.api.tensor_backend.scalars import Scalars
+from browsergpu.compat.tensor_backend.scalars import Scalars
 from browsergpu.errors import InvalidArgument
 
 pytestmark = pytest.mark.fast

@@ -14,8 +14,8 @@ import pytest
 
 import browsergpu
 from browsergpu import TensorBackend
-from browsergpu.api.tensor_backend.abi import fingerprint, methods
-from browsergpu.api.tensor_backend.backend import FINGERPRINT, require_abi
+from browsergpu.compat.tensor_backend.abi import fingerprint, methods
+from browsergpu.compat.tensor_backend.backend import FINGERPRINT, require_abi
 from browsergpu.errors import InvalidArgument, Unsupported
 
 pytestmark = pytest.mark.fast
@@ -99,7 +99,7 @@ def test_the_fingerprint_stays_the_same() -> None:
 
 def test_the_fingerprint_is_the_same_in_every_process() -> None:
     assert re.fullmatch("[0-9a-f]{16}", FINGERPRINT)
-    code = "from browsergpu.api.tensor_backend.backend import FINGERPRINT; print(FINGERPRINT)"
+    code = "from browsergpu.compat.tensor_backend.backend import FINGERPRINT; print(FINGERPRINT)"
     for seed in ("0", "1", "12345"):
         environment = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": str(PACKAGE)}
         told = subprocess.run(

@@ -45,7 +45,7 @@ def naga_url() -> Iterator[Any]:
     """Set the page's address of naga-wasm; restore it and unload naga afterwards."""
     import js
 
-    from browsergpu.api.tensor_backend import spirv
+    from browsergpu.compat.tensor_backend import spirv
 
     def set_url(url: str | None) -> None:
         js.browsergpuNagaUrl = url
@@ -83,7 +83,7 @@ def test_spirv_with_push_constants(backend: Any, tensors: Any, naga_url: Any) ->
 def test_spirv_is_translated_and_compiled_once(
     backend: Any, tensors: Any, naga_url: Any, module: bytes
 ) -> None:
-    from browsergpu.api.tensor_backend import spirv
+    from browsergpu.compat.tensor_backend import spirv
 
     run(tensors, module)
     calls: list[Any] = []
@@ -126,7 +126,7 @@ def test_a_translator_that_cannot_be_loaded(tensors: Any, naga_url: Any, module:
 
 
 def test_the_default_is_a_pinned_release() -> None:
-    from browsergpu.api.tensor_backend import spirv
+    from browsergpu.compat.tensor_backend import spirv
 
     assert spirv.NAGA_URL == "https://cdn.jsdelivr.net/npm/naga-wasm@30.1.0/dist/index.js"
 

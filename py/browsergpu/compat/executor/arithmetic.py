@@ -5,7 +5,7 @@ from __future__ import annotations
 from struct import pack
 from typing import Any
 
-from browsergpu.api.executor.base import ExecutorBase, number
+from browsergpu.compat.executor.base import ExecutorBase, number
 from browsergpu.core import shapes
 from browsergpu.core.checks import choice, flag
 from browsergpu.core.dtypes import FLOATS, NUMBERS, DType

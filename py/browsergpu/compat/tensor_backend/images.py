@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from browsergpu.api.tensor_backend.handles import TensorHandle
-from browsergpu.api.tensor_backend.store import TensorStore
+from browsergpu.compat.tensor_backend.handles import TensorHandle
+from browsergpu.compat.tensor_backend.store import TensorStore
 from browsergpu.core import checks
 from browsergpu.core.dtypes import DType
 from browsergpu.core.errors import InvalidArgument

@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from browsergpu.api.executor.arithmetic import Arithmetic
-from browsergpu.api.executor.networks import BatchNormTraining, Networks
-from browsergpu.api.executor.reductions import Reductions
-from browsergpu.api.executor.transformers import Transformers
+from browsergpu.compat.executor.arithmetic import Arithmetic
+from browsergpu.compat.executor.networks import BatchNormTraining, Networks
+from browsergpu.compat.executor.reductions import Reductions
+from browsergpu.compat.executor.transformers import Transformers
 from browsergpu.core.above import register
 from browsergpu.core.errors import InvalidArgument
 from browsergpu.gpu import platform

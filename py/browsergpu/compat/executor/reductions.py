@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from browsergpu.api.executor.base import ExecutorBase
+from browsergpu.compat.executor.base import ExecutorBase
 from browsergpu.core import checks, shapes
 from browsergpu.core.dtypes import NUMBERS, DType
 from browsergpu.core.errors import InvalidArgument

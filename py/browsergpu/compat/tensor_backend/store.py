@@ -11,9 +11,9 @@ from weakref import finalize
 
 import numpy as np
 
-from browsergpu.api.tensor_backend.handles import TensorHandle, TensorMeta
-from browsergpu.api.tensor_backend.scalars import Scalars
-from browsergpu.api.wasm_backend.backend import WasmBackend
+from browsergpu.compat.tensor_backend.handles import TensorHandle, TensorMeta
+from browsergpu.compat.tensor_backend.scalars import Scalars
+from browsergpu.compat.wasm_backend.backend import WasmBackend
 from browsergpu.core import checks
 from browsergpu.core.dtypes import DType, DTypeLike
 from browsergpu.core.errors import InvalidArgument

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from browsergpu.api.executor.base import ExecutorBase
+from browsergpu.compat.executor.base import ExecutorBase
 from browsergpu.core import checks
 from browsergpu.core.dtypes import FLOATS, DType
 from browsergpu.core.errors import InvalidArgument

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from browsergpu.api.tensor_backend import abi, spirv
-from browsergpu.api.tensor_backend.arithmetic import Arithmetic
-from browsergpu.api.tensor_backend.handles import TensorHandle
-from browsergpu.api.tensor_backend.images import Images
-from browsergpu.api.tensor_backend.networks import Networks
+from browsergpu.compat.tensor_backend import abi, spirv
+from browsergpu.compat.tensor_backend.arithmetic import Arithmetic
+from browsergpu.compat.tensor_backend.handles import TensorHandle
+from browsergpu.compat.tensor_backend.images import Images
+from browsergpu.compat.tensor_backend.networks import Networks
 from browsergpu.core.errors import InvalidArgument, Unsupported
 from browsergpu.gpu import platform
 from browsergpu.tensors import custom

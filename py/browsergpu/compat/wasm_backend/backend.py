@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from browsergpu.api.wasm_backend.operations import Operations
+from browsergpu.compat.wasm_backend.operations import Operations
 from browsergpu.core import checks
 from browsergpu.core.dtypes import DType
 from browsergpu.core.errors import InvalidArgument

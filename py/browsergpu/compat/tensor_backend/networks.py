@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from browsergpu.api.tensor_backend.handles import TensorHandle
-from browsergpu.api.tensor_backend.store import TensorStore
+from browsergpu.compat.tensor_backend.handles import TensorHandle
+from browsergpu.compat.tensor_backend.store import TensorStore
 from browsergpu.core import checks, shapes
 from browsergpu.core.dtypes import FLOATS, WHOLE, DType
 from browsergpu.core.errors import InvalidArgument

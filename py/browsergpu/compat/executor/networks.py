@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from browsergpu.api.executor.base import ExecutorBase
+from browsergpu.compat.executor.base import ExecutorBase
 from browsergpu.core import checks
 from browsergpu.core.checks import product
 from browsergpu.core.dtypes import FLOATS, DType

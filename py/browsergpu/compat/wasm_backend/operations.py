@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from browsergpu.api.wasm_backend.buffers import DeviceBuffers
+from browsergpu.compat.wasm_backend.buffers import DeviceBuffers
 from browsergpu.core import checks
 from browsergpu.core.dtypes import DType
 from browsergpu.core.enums import BinaryOp, Order, ReduceOp, Transpose, UnaryOp
