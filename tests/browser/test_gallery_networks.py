@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
-from harness.gallery import number, open_gallery, run
+from harness.gallery import MODEL, SMALL, number, open_gallery, run, run_shown, show
 from harness.lab import Lab
 from harness.notebook import NotebookPage
+from harness.static import static_host
+from playwright.sync_api import expect
 
 pytestmark = pytest.mark.all
 
@@ -32,11 +35,45 @@ def test_letters(notebook: NotebookPage) -> None:
     assert re.search(r"9\d\d,\d{3} letters", text)  # from NumPy's documentation
 
 
-def test_nanogpt(notebook: NotebookPage) -> None:
-    """Of the file that the browser fetches, whose place a small GPT takes here."""
-    text = run(notebook, "nanogpt")
-    assert "import torch.nn as nn" in text
+def set_address(notebook: NotebookPage, address: str) -> None:
+    notebook.fill(1, f"{SMALL['nanogpt']}\naddress = {address!r}")
+
+
+def check_nanogpt(notebook: NotebookPage, text: str) -> None:
+    expect(notebook.output(3)).to_contain_text("import torch.nn as nn")
     assert number(text, "then") < number(text, "in the end: loss") - 0.5
+
+
+def test_nanogpt_from_an_address(notebook: NotebookPage, tmp_path: Path) -> None:
+    """The host has a small GPT in place of nanoGPT's file. An error says what a reader can do."""
+    (tmp_path / "model.py").write_text(MODEL, encoding="utf-8")
+    (tmp_path / "page.html").write_text("<html>model.py on GitHub</html>", encoding="utf-8")
+    show(notebook, "nanogpt")
+    traceback = notebook.page.locator(".output-traceback")
+    with static_host(tmp_path) as closed, static_host(tmp_path, is_open=True) as opened:
+        for address, words in (
+            (
+                f"{closed}/model.py",
+                f"cannot fetch {closed}/model.py: .* Drop model.py on this page",
+            ),
+            (f"{opened}/missing.py", "404.*paste its text between the quotes"),
+            (f"{opened}/page.html", "must define the class GPT, got '<html>"),
+        ):
+            set_address(notebook, address)
+            notebook.press("Run all")
+            notebook.wait_finished()
+            expect(traceback.first).to_contain_text(re.compile(words, re.DOTALL))
+        set_address(notebook, f"{opened}/model.py")
+        check_nanogpt(notebook, run_shown(notebook))
+
+
+def test_nanogpt_pasted(notebook: NotebookPage) -> None:
+    """The text of a file between the quotes, without an address that answers."""
+    show(notebook, "nanogpt")
+    code = notebook.source(3)
+    assert code.count("r'''\n'''") == 1
+    notebook.fill(3, code.replace("r'''\n", f"r'''\n{MODEL}"))
+    check_nanogpt(notebook, run_shown(notebook))
 
 
 def test_swirl(notebook: NotebookPage) -> None:
