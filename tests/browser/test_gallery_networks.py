@@ -70,9 +70,9 @@ def test_nanogpt_from_an_address(notebook: NotebookPage, tmp_path: Path) -> None
 def test_nanogpt_pasted(notebook: NotebookPage) -> None:
     """The text of a file between the quotes, without an address that answers."""
     show(notebook, "nanogpt")
-    code = notebook.source(3)
-    assert code.count("r'''\n'''") == 1
-    notebook.fill(3, code.replace("r'''\n", f"r'''\n{MODEL}"))
+    notebook.cell(3).locator(".cm-line", has_text="pasted = r'''").click()
+    notebook.page.keyboard.press("End")
+    notebook.page.keyboard.insert_text(f"\n{MODEL}")
     check_nanogpt(notebook, run_shown(notebook))
 
 
