@@ -33,7 +33,7 @@ from browsergpu.kernels.networks import (
 from browsergpu.kernels.ordering import arg_reduce, compact, scan, search, segment_sum, sort
 from browsergpu.kernels.quantized import products as quantized_products
 from browsergpu.kernels.quantized import rows as quantized_rows
-from browsergpu.kernels.reductions import batch_norm, moments, rows
+from browsergpu.kernels.reductions import batch_norm, moments, norm_sums, rows
 
 #: All families. Operations with variants are tuned in this order.
 FAMILIES: tuple[KernelFamily, ...] = tuple(
@@ -61,6 +61,7 @@ FAMILIES: tuple[KernelFamily, ...] = tuple(
         rows,
         embedding,
         batch_norm,
+        norm_sums,
         pool,
         images,
         fft,

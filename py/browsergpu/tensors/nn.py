@@ -25,6 +25,7 @@ from browsergpu.kernels.elements.fill import fill
 from browsergpu.kernels.networks import adam as adam_kernel
 from browsergpu.kernels.networks.embedding import look_up
 from browsergpu.kernels.reductions import batch_norm as batch_norm_kernel
+from browsergpu.kernels.reductions import norm_sums as norm_sums_kernel
 from browsergpu.kernels.reductions import rows
 from browsergpu.tensors.operand_checks import has_axes, has_shape
 from browsergpu.tensors.reductions import fold
@@ -147,6 +148,21 @@ def _factors(
             slot = staging.read(operand)
         made.append(slot)
     return made[0], made[1]
+
+
+def norm_sums(device: Device, op: str, sums: View, of_weight: View, of_bias: View) -> None:
+    """Add up float32 sums of shape [groups, 2, length] over the groups.
+
+    ``of_weight`` gets the first row and ``of_bias`` the second, both new float32. ``length`` is a
+    multiple of 4.
+    """
+    launch(device, op, _norm_sums, (sums, of_weight, of_bias))
+
+
+@of_operands
+def _norm_sums(build: Build, sums: Operand, of_weight: Operand, of_bias: Operand) -> None:
+    groups, _, length = sums.shape
+    norm_sums_kernel.norm_sums(build, sums.slot, of_weight.slot, of_bias.slot, groups, length)
 
 
 def batch_norm(

@@ -9,9 +9,16 @@ import numpy as np
 
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.autograd.families import INTERCEPTED
+from browsergpu.arrays.lazy import norm_gradient
+from browsergpu.arrays.lazy.norm_gradient import Norm
+from browsergpu.arrays.numbers import words_of
 from browsergpu.core.checks import is_several, product
+from browsergpu.core.element_types import FLOAT32
 from browsergpu.core.shapes import Shape
+from browsergpu.core.turns import exclusive
 from browsergpu.functions import data_types, elementwise, manipulation, statistics
+from browsergpu.functions.nn import inputs
+from browsergpu.tensors import nn
 
 
 def _wide(x: Any) -> Any:
@@ -34,27 +41,74 @@ def _last_axes(normalized_shape: Any) -> Shape:
 
 
 def of_layer_norm(
-    g: Array, input: Array, normalized_shape: Any, weight: Any, eps: float
+    g: Array, input: Array, normalized_shape: Any, weight: Any, eps: float, needs: Sequence[bool]
 ) -> tuple[Any, Any, Any]:
     """Return the gradients for input, weight and bias."""
-    own = g if weight is None else g * weight
     axes = _last_axes(normalized_shape)
+    if needs[0]:
+        made = _by_kernel("layer_norm", g, input, weight, axes, float(eps), needs[1:])
+        if made is not None:
+            return made
+    own = g if weight is None else g * weight
     found, normalised = _centered_gradient(_wide(own), _wide(input), axes, float(eps))
     return found, g * normalised, g
 
 
 def of_rms_norm(
-    g: Array, input: Array, normalized_shape: Any, weight: Any, eps: float | None
+    g: Array,
+    input: Array,
+    normalized_shape: Any,
+    weight: Any,
+    eps: float | None,
+    needs: Sequence[bool],
 ) -> tuple[Any, Any]:
     """Return the gradients for input and weight."""
     small = float(np.finfo(input.dtype).eps) if eps is None else float(eps)
     axes = _last_axes(normalized_shape)
+    if needs[0]:
+        made = _by_kernel("rms_norm", g, input, weight, axes, small, (needs[1], False))
+        if made is not None:
+            return made[:2]
     x, own = _wide(input), _wide(g if weight is None else g * weight)
     squares = statistics.mean(elementwise.square(x), axis=axes, keepdims=True)
     scale = 1 / elementwise.sqrt(squares + small)
     normalised = x * scale
     along = statistics.mean(own * normalised, axis=axes, keepdims=True)
     return (own - normalised * along) * scale, g * normalised
+
+
+@exclusive
+def _by_kernel(
+    op: str, g: Array, input: Array, weight: Any, axes: Shape, eps: float, needs: Sequence[bool]
+) -> tuple[Any, Any, Any] | None:
+    """Return the gradients for input, weight and bias, or None for unsupported arrays.
+
+    One kernel reads input and ``g`` once. It computes the gradient for the input, and sums for the
+    others, which a second kernel adds up. ``needs`` is for weight and bias.
+    """
+    if any(type(x) in INTERCEPTED for x in (g, input, weight)):
+        return None
+    normal = input.shape[axes[0] :]
+    norm = Norm(op, product(normal), words_of(eps, FLOAT32)[0], op == "layer_norm")
+    parts = 2 if needs[1] else int(needs[0])
+    tracer = input.tracer
+    planned = norm_gradient.plan(norm, input.size, parts)
+    if planned is None:
+        return None
+    tracer.device.throttle(op)
+    own = g if weight is None else g * weight
+    nodes = input.node, g.node, own.node
+    found, sums = norm_gradient.gradients(tracer, norm, planned, nodes, parts)
+    of_weight = of_bias = None
+    if sums is not None:
+        partial = input.like(sums)
+        if parts == 1:
+            of_weight = statistics.sum(partial, axis=0).reshape(normal)
+        else:
+            of_weight, of_bias = (inputs.room(op, input, FLOAT32, normal) for _ in range(2))
+            views = [inputs.memory(x) for x in (partial, of_weight, of_bias)]
+            nn.norm_sums(input.device, op, *views)
+    return input.like(found), of_weight, of_bias
 
 
 def of_group_norm(

@@ -134,6 +134,8 @@ class Traffic(NamedTuple):
     reduction : int
         The number of a reduction's parameters, which follow the number of elements. 0 if the kernel
         is no reduction.
+    skipped : int
+        The number of other parameters that follow the number of elements.
     """
 
     operations: int
@@ -142,6 +144,7 @@ class Traffic(NamedTuple):
     bits: int
     rank: int
     reduction: int = 0
+    skipped: int = 0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -483,7 +486,13 @@ class Body(Shown):
         return made.expression.format(*values)
 
     def kernel(
-        self, functions: str, *, named: str = "", words: str = "u32", results_too: bool = False
+        self,
+        functions: str,
+        *,
+        named: str = "",
+        words: str = "u32",
+        results_too: bool = False,
+        beside: Sequence[Binding] = (),
     ) -> Source:
         """Return the kernel with these functions.
 
@@ -498,8 +507,11 @@ class Body(Shown):
             The WGSL type of the elements of ``y``.
         results_too : bool, optional
             Whether a named kernel also has the bindings of the results.
+        beside : sequence of tuple, optional
+            Further bindings, after the others.
         """
-        declared, signature = bindings(self._bound(words if named else "", results_too))
+        bound = self._bound(words if named else "", results_too)
+        declared, signature = bindings([*bound, *beside])
         fields = ", ".join(f"{name}: u32" for name in self._parameters)
         code = f"""\
 struct Params {{ {fields} }}

@@ -23,6 +23,8 @@ def work(traffic: Traffic, parameters: Sequence[float]) -> tuple[float, float]:
     given = iter(parameters)
     n = int(next(given))
     written = n
+    for _ in range(traffic.skipped):
+        next(given)
     if traffic.reduction:
         outer, _, inner, _, chunks, *_ = [int(next(given)) for _ in range(traffic.reduction)]
         written = outer * inner * chunks
