@@ -144,12 +144,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     prompt = [n % 100 + 5 for n in range(options.prompt)]
     for _ in range(3):
         begin = time.perf_counter()
-        steps.start(prompt, 0, settings, 0)
+        steps.start([prompt], [0], settings, 0)
         np.asarray(steps.recent)
         seconds = time.perf_counter() - begin
     say(f"prompt: {name}", tokens=len(prompt), per_second=round(len(prompt) / seconds, 1))
     for every in (1, 4):
-        steps.start(prompt[:16], 0, settings, 0)
+        steps.start([prompt[:16]], [0], settings, 0)
         for _ in range(4):
             steps.step(settings)
         np.asarray(steps.recent)

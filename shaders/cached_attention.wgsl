@@ -1,120 +1,19 @@
-// Causal attention to a cache of keys and values. The queries are [queries, heads, width], at the
-// positions from position[0] on. Keys and values are [kv_heads, capacity, width], and the cache is
-// filled up to the last query. y has the shape of the queries. A workgroup computes one head of one
-// query, THREADS keys at a time. Each thread first computes the score of a key. Then it sums a vec4
-// of the width over its share of the values. Sums are scaled to the largest score so far.
+// Causal attention to a cache of keys and values in float32.
 
-struct Params {
-  queries: u32,
-  heads: u32,
-  kv_heads: u32,
-  quads: u32,    // of the width
-  capacity: u32,
-  window: u32,   // number of keys that a query attends to, up to its own; 0 for all
-  scale: f32,
-  softcap: f32,  // scores become softcap tanh(score / softcap), 0 for no change
-}
-
-@group(0) @binding(0) var<storage, read> q: array<vec4f>;
 @group(0) @binding(1) var<storage, read> keys: array<vec4f>;
 @group(0) @binding(2) var<storage, read> values: array<vec4f>;
-@group(0) @binding(3) var<storage, read> position: array<i32>;
-@group(0) @binding(4) var<storage, read_write> y: array<vec4f>;
-@group(1) @binding(0) var<uniform> params: Params;
 
-const THREADS = 128u;
-const LOWEST = -3.0e38;
+//#include lib/cached_attention.wgsl
 
-var<workgroup> query: array<vec4f, THREADS>;
-var<workgroup> shares: array<f32, THREADS>;
-var<workgroup> sums: array<vec4f, THREADS>;
-
-fn score_of(key: u32) -> f32 {
-  var found = vec4f();
-  for (var i = 0u; i < params.quads; i++) {
-    found += query[i] * keys[key * params.quads + i];
-  }
-  let score = dot(found, vec4f(1.0));
-  if (params.softcap > 0.0) {
-    return params.softcap * tanh(score / params.softcap);
-  }
-  return score;
+fn key_quad(row: u32, i: u32) -> vec4f {
+  return keys[row * params.quads + i];
 }
 
-// The largest of all threads' numbers.
-fn largest_of(value: f32, thread: u32) -> f32 {
-  shares[thread] = value;
-  workgroupBarrier();
-  for (var half = THREADS / 2u; half >= 1u; half /= 2u) {
-    if (thread < half) {
-      shares[thread] = max(shares[thread], shares[thread + half]);
-    }
-    workgroupBarrier();
-  }
-  let found = shares[0];
-  workgroupBarrier();
-  return found;
+fn value_quad(row: u32, i: u32) -> vec4f {
+  return values[row * params.quads + i];
 }
 
 @compute @workgroup_size(THREADS)
 fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) thread: u32) {
-  let head = group.x;
-  let own = (group.y * params.heads + head) * params.quads;
-  let base = head / (params.heads / params.kv_heads) * params.capacity;
-  let count = min(u32(position[0]) + group.y + 1u, params.capacity);
-  var first = 0u;
-  if (params.window > 0u && count > params.window) {
-    first = count - params.window;
-  }
-  if (thread < params.quads) {
-    query[thread] = params.scale * q[own + thread];
-  }
-  workgroupBarrier();
-  let parts = THREADS / params.quads;
-  let part = thread / params.quads; // its share of the values
-  let lane = thread % params.quads;
-  var largest = LOWEST;
-  var total = 0.0;
-  var sum = vec4f();
-  for (var start = first; start < count; start += THREADS) {
-    let key = start + thread;
-    var score = LOWEST;
-    if (key < count) {
-      score = score_of(base + key);
-    }
-    let next = max(largest, largest_of(score, thread));
-    let factor = exp(largest - next);
-    var share = 0.0;
-    if (key < count) {
-      share = exp(score - next);
-    }
-    shares[thread] = share;
-    total = total * factor + share;
-    sum *= factor;
-    largest = next;
-    workgroupBarrier();
-    if (part < parts) {
-      let number = min(THREADS, count - start);
-      for (var i = part; i < number; i += parts) {
-        sum += shares[i] * values[(base + start + i) * params.quads + lane];
-      }
-    }
-    workgroupBarrier();
-  }
-  shares[thread] = total;
-  sums[thread] = sum;
-  workgroupBarrier();
-  for (var half = THREADS / 2u; half >= 1u; half /= 2u) {
-    if (thread < half) {
-      shares[thread] += shares[thread + half];
-    }
-    workgroupBarrier();
-  }
-  if (thread < params.quads) {
-    var all = sums[thread];
-    for (var i = 1u; i < parts; i++) {
-      all += sums[i * params.quads + thread];
-    }
-    y[own + thread] = all / shares[0];
-  }
+  attend(group, thread);
 }

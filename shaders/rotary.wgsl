@@ -1,23 +1,10 @@
-// Rotary position embeddings, and writes to a cache: y = x rotated by the angles of its position.
-// x is [tokens, heads, width], at the positions from position[0] on. Pairs of the first `rotated`
-// elements of a head turn by an angle each, of which the table has cosine and sine. y has the shape
-// of x, or is a cache [heads, capacity, width] whose entries at these positions are written.
+// Rotary position embeddings, and writes to a float32 cache: y = x rotated by the angles of its
+// position. y has the shape of x, or is a cache [slots, heads, capacity, width]. The entries at these
+// positions are written, unless they are beyond the capacity.
 
-struct Params {
-  tokens: u32,
-  heads: u32,
-  width: u32,
-  rotated: u32,
-  adjacent: u32, // 1 if pairs are neighbors, 0 if they are rotated / 2 apart
-  capacity: u32, // of the cache, 0 if y has the shape of x
-  entries: u32,  // positions of the table
-}
+//#include lib/rotary.wgsl
 
-@group(0) @binding(0) var<storage, read> x: array<f32>;
-@group(0) @binding(1) var<storage, read> angles: array<vec2f>; // [entries, rotated / 2]
-@group(0) @binding(2) var<storage, read> position: array<i32>;
-@group(0) @binding(3) var<storage, read_write> y: array<f32>;
-@group(1) @binding(0) var<uniform> params: Params;
+@group(0) @binding(4) var<storage, read_write> y: array<f32>;
 
 const THREADS = 64u;
 
@@ -29,25 +16,12 @@ fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) group
   }
   let at = i % params.width;
   let head = i / params.width % params.heads;
-  let place = u32(position[0]) + i / (params.width * params.heads);
-  var value = x[i];
-  if (at < params.rotated) {
-    let half = params.rotated / 2u;
-    var pair = at / 2u;
-    var is_second = at % 2u == 1u;
-    var apart = 1u;
-    if (params.adjacent == 0u) {
-      pair = at % half;
-      is_second = at >= half;
-      apart = half;
-    }
-    let other = x[select(i + apart, i - apart, is_second)];
-    let turn = angles[min(place, params.entries - 1u) * half + pair];
-    value = value * turn.x + select(-other, other, is_second) * turn.y;
-  }
+  let token = i / (params.width * params.heads);
+  let place = place_of(token);
+  let value = turned(i, at, place);
   if (params.capacity == 0u) {
     y[i] = value;
   } else if (place < params.capacity) {
-    y[(head * params.capacity + place) * params.width + at] = value;
+    y[row_of(token, head, place) * params.width + at] = value;
   }
 }

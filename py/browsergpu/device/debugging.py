@@ -52,6 +52,7 @@ NO_FLOATS_IN_WORDS = frozenset(
         "pool_indices",
         *("sort", "sort_pairs", "sort_small", "sort_count", "compact", "compact_counts", "search"),
         "split_largest",
+        "cache_int8",
         *("arg_rows", "arg_columns", "arg_merge"),
     }
 )

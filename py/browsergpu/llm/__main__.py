@@ -13,6 +13,7 @@ from browsergpu.arrays.context import init
 from browsergpu.core.errors import BackendError
 from browsergpu.llm.language_model import LanguageModel
 from browsergpu.llm.loading import load
+from browsergpu.llm.models.cache import DTYPES
 from browsergpu.llm.serving.server import Server
 
 
@@ -20,6 +21,7 @@ def _arguments(given: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m browsergpu.llm", description=__doc__)
     parser.add_argument("model", help="a GGUF file, or a folder with safetensors")
     parser.add_argument("--context", type=int, help="tokens of prompt and text")
+    parser.add_argument("--cache-dtype", choices=DTYPES, default=DTYPES[0])
     parser.add_argument("--system", help="the system message of the chat")
     parser.add_argument("--max-tokens", type=int, default=512)
     parser.add_argument("--temperature", type=float, default=0.7)
@@ -39,7 +41,7 @@ def main(given: list[str] | None = None) -> int:
     options = _arguments(given)
     try:
         init()
-        llm = load(options.model, context=options.context)
+        llm = load(options.model, context=options.context, cache_dtype=options.cache_dtype)
     except (BackendError, OSError) as error:
         print(error, file=sys.stderr)
         return 1

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from copy import copy
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,6 +20,7 @@ from browsergpu.functions.nn import normalization
 from browsergpu.llm.constraints.guide import Guide, TokenBytes
 from browsergpu.llm.constraints.pattern import parsed
 from browsergpu.llm.constraints.schema import pattern_of
+from browsergpu.llm.generation.batch import Batch, check_single, is_batch
 from browsergpu.llm.generation.settings import settings_of, stops_of
 from browsergpu.llm.generation.steps import Steps
 from browsergpu.llm.generation.text import (
@@ -55,9 +58,10 @@ class LanguageModel(Shown):
     def __init__(
         self, model: Any, config: Config, tokenizer: Tokenizer, context: int, device: Any,
         template: str | None, ends: Sequence[int], variables: Mapping[str, Any],
+        cache_dtype: str = "float32",
     ) -> None:  # fmt: skip
         self.model, self.config, self.tokenizer, self.context = model, config, tokenizer, context
-        self._cache = Cache(config, context, device)
+        self._cache = Cache(config, context, device, cache_dtype)
         self._steps = Steps(model, self._cache)
         self._sequence = CachedSequence(self._steps, context)
         self._template, self._variables = template, variables
@@ -75,7 +79,8 @@ class LanguageModel(Shown):
         kind = f"{self.config.architecture} with {self.config.layers} layers"
         if self._is_closed:
             return f"{kind}, closed"
-        return f"{kind}, context {self.context}, cache {byte_count(self._cache.nbytes)}"
+        memory = f"{byte_count(self._cache.nbytes)} in {self._cache.dtype}"
+        return f"{kind}, context {self.context}, cache {memory}"
 
     def check_open(self, op: str) -> None:
         """Raise NotInitialized if the model is closed."""
@@ -108,15 +113,16 @@ class LanguageModel(Shown):
         top_p: float = 1.0, min_p: float = 0.0, repetition_penalty: float = 1.0,
         seed: int | None = None, stop: Any = None, logprobs: bool = False,
         regex: str | None = None, json_schema: Mapping[str, Any] | None = None,
-    ) -> Generation:  # fmt: skip
-        """Return the text after a prompt. Blocks.
+    ) -> Any:  # fmt: skip
+        """Return the text after a prompt, or the texts after several prompts. Blocks.
 
         Parameters
         ----------
-        prompt : str, list of int or list of dict
-            A text, its tokens, or messages of a chat.
+        prompt : str, list of int, list of dict, or list of these
+            A text, its tokens, or messages of a chat. A list of prompts is computed at once, with
+            one step for the next tokens of all texts, in a cache of its own.
         max_tokens : int
-            The most tokens of the text.
+            The most tokens of each text.
         temperature : float
             0 selects the most probable token. Larger numbers select more random ones.
         top_k : int
@@ -129,7 +135,8 @@ class LanguageModel(Shown):
             Divides positive logits of tokens in the prompt and the text so far, and multiplies
             negative ones.
         seed : int, optional
-            Of the random numbers. Random by default.
+            Of the random numbers. Random by default. The texts of a list have different numbers,
+            so they differ from those that a call for each prompt would return.
         stop : str or list of str, optional
             Texts at which the text ends. They are left out.
         logprobs : bool
@@ -144,43 +151,63 @@ class LanguageModel(Shown):
 
         Returns
         -------
-        Generation
+        Generation or list of Generation
             A string with the attributes ``tokens``, ``logprobs``, ``finish_reason``,
-            ``prompt_tokens`` and ``cached_tokens``.
+            ``prompt_tokens`` and ``cached_tokens``. For a list of prompts, a list in its order.
 
         Raises
         ------
         InvalidArgument
             If an argument is out of range, or the prompt is longer than the context.
         """
-        request = self._request(
-            "generate", prompt, max_tokens, temperature, top_k, top_p, min_p, repetition_penalty,
-            seed, stop, logprobs, regex, json_schema,
+        op = "generate"
+        options = (
+            max_tokens, temperature, top_k, top_p, min_p, repetition_penalty, seed, stop, logprobs,
+            regex, json_schema,
         )  # fmt: skip
+        if is_batch(prompt):
+            batch = self._batch(self._requests(op, prompt, *options))
+            for _ in pieces(op, batch.work(self.tokenizer)):
+                pass
+            return batch.finished()
+        (request,) = self._requests(op, [prompt], *options)
         work = self._sequence.work(request, self.tokenizer)
-        return finished(request, "".join(pieces("generate", work)))
+        return finished(request, "".join(pieces(op, work)))
 
-    async def generate_async(self, prompt: Any, **options: Any) -> Generation:
+    async def generate_async(self, prompt: Any, **options: Any) -> Any:
         """Return the text after a prompt, as :meth:`generate`, without blocking."""
-        request = self._request("generate_async", prompt, **options)
+        op = "generate_async"
+        if is_batch(prompt):
+            batch = self._batch(self._requests(op, prompt, **options))
+            async for _ in pieces_async(batch.work(self.tokenizer)):
+                pass
+            return batch.finished()
+        (request,) = self._requests(op, [prompt], **options)
         work = self._sequence.work(request, self.tokenizer)
         return finished(request, "".join([one async for one in pieces_async(work)]))
+
+    def _batch(self, requests: Sequence[Request]) -> Batch:
+        """Return the work for several requests."""
+        cache_of = partial(Cache, self.config, device=self.device, dtype=self._cache.dtype)
+        return Batch(self.model, cache_of, requests, self.context)
 
     def stream(self, prompt: Any, **options: Any) -> Iterator[str]:
         """Yield the text after a prompt in pieces, as they are computed. Blocks at each.
 
-        The arguments are those of :meth:`generate`.
+        The arguments are those of :meth:`generate`, with one prompt.
         """
         return self.begin("stream", prompt, **options)[1]
 
     def begin(self, op: str, prompt: Any, **options: Any) -> tuple[Request, Iterator[str]]:
         """Return a request, whose facts grow, and its text in pieces. ``op`` is for errors."""
-        request = self._request(op, prompt, **options)
+        check_single(op, prompt)
+        (request,) = self._requests(op, [prompt], **options)
         return request, pieces(op, self._sequence.work(request, self.tokenizer))
 
     def stream_async(self, prompt: Any, **options: Any) -> AsyncIterator[str]:
         """Yield the text after a prompt in pieces, as :meth:`stream`, without blocking."""
-        request = self._request("stream_async", prompt, **options)
+        check_single("stream_async", prompt)
+        (request,) = self._requests("stream_async", [prompt], **options)
         return pieces_async(self._sequence.work(request, self.tokenizer))
 
     def chat(self, messages: Sequence[Mapping[str, Any]], **options: Any) -> Generation:
@@ -199,12 +226,12 @@ class LanguageModel(Shown):
             The answer.
         """
         check_messages("chat", messages)
-        return self.generate(list(messages), **options)
+        return self.generate(list(messages), **options)  # type: ignore[no-any-return]
 
     async def chat_async(self, messages: Sequence[Mapping[str, Any]], **options: Any) -> Generation:
         """Return the answer to messages, as :meth:`chat`, without blocking."""
         check_messages("chat_async", messages)
-        return await self.generate_async(list(messages), **options)
+        return await self.generate_async(list(messages), **options)  # type: ignore[no-any-return]
 
     def prompt_of(self, messages: Sequence[Mapping[str, Any]], **variables: Any) -> str:
         """Return the text of a chat by the model's template, up to the answer.
@@ -266,22 +293,24 @@ class LanguageModel(Shown):
             self._sequence.close()
             del self.model, self._cache, self._steps, self._sequence
 
-    def _request(
-        self, op: str, prompt: Any, max_tokens: Any = 256, temperature: Any = 0.0, top_k: Any = 0,
-        top_p: Any = 1.0, min_p: Any = 0.0, repetition_penalty: Any = 1.0, seed: Any = None,
-        stop: Any = None, logprobs: Any = False, regex: Any = None, json_schema: Any = None,
-    ) -> Request:  # fmt: skip
+    def _requests(
+        self, op: str, prompts: Sequence[Any], max_tokens: Any = 256, temperature: Any = 0.0,
+        top_k: Any = 0, top_p: Any = 1.0, min_p: Any = 0.0, repetition_penalty: Any = 1.0,
+        seed: Any = None, stop: Any = None, logprobs: Any = False, regex: Any = None,
+        json_schema: Any = None,
+    ) -> list[Request]:  # fmt: skip
         settings = settings_of(
             op, temperature, top_k, top_p, min_p, repetition_penalty, logprobs,
             is_constrained=regex is not None or json_schema is not None,
         )  # fmt: skip
         most = checks.integer(op, "max_tokens", max_tokens, 1)
         own = None if seed is None else checks.integer(op, "seed", seed, 0, 2**63 - 1)
-        tokens = self._tokens(op, prompt)
-        if not tokens:
+        tokens = [self._tokens(op, one) for one in prompts]
+        if not all(tokens):
             raise InvalidArgument(op, "prompt", Description("no tokens"), "have at least 1 token")
         stops, guide = stops_of(op, stop), self._guide(op, regex, json_schema)
-        return Request(tokens, settings, most, stops, own, self._ends, guide)
+        # Copies of a guide share what they have computed.
+        return [Request(one, settings, most, stops, own, self._ends, copy(guide)) for one in tokens]
 
     def _guide(self, op: str, regex: Any, schema: Any) -> Guide | None:
         """Return the guide of a constraint."""

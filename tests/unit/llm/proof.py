@@ -1,10 +1,10 @@
-"""Real weights beside NumPy: ``proof.py text FILE PROMPT`` or ``proof.py vectors FOLDER``.
+"""Real weights beside NumPy: ``proof.py text FILE [PROMPT ...]`` or ``proof.py vectors FOLDER``.
 
 ``proof.py adapters FILE`` trains adapters for a few steps, and generates JSON of a schema.
 
-``text`` generates 64 greedy tokens for one of ten prompts. The reference computes all their logits
-at once: if its largest logit at every position is the next token, its own greedy text is the same.
-Prints a line of JSON.
+``text`` generates 64 greedy tokens for each of ten prompts, or for those with the given numbers.
+The reference computes all their logits at once: if its largest logit at every position is the next
+token, its own greedy text is the same. Prints a line of JSON.
 """
 
 from __future__ import annotations
@@ -39,19 +39,42 @@ def floats(x: Any) -> np.ndarray:
     return np.concatenate([np.asarray(x[np.arange(at, min(at + 8192, x.shape[0]))]) for at in rows])
 
 
-def text(file: str, number: int) -> dict[str, Any]:
+def text(file: str, numbers: list[int]) -> list[dict[str, Any]]:
+    """The facts of each prompt: the largest error of a logit, and the tokens that differ."""
     source = bg.llm.GGUF(file)
-    llm = bg.llm.load(source, context=256)
-    tokens = llm.tokenizer.encode(PROMPTS[number])
-    found = llm.generate(PROMPTS[number], max_tokens=TOKENS)
-    everything = tokens + found.tokens
-    own = np.asarray(llm.logits(everything))
-    weights = {name: floats(x) for name, x in source.items()}
-    expected = Decoder(weights, source.metadata).logits(everything)
-    worst = float(np.abs(own - expected).max() / np.abs(expected).max())
-    chosen = expected[len(tokens) - 1 : len(everything) - 1].argmax(-1)
-    is_equal = chosen.tolist() == found.tokens
-    return {"worst": worst, "is_equal": is_equal, "text": found, "tokens": len(found.tokens)}
+    llm = bg.llm.load(source, context=128)
+    texts = [llm.generate(PROMPTS[one], max_tokens=TOKENS) for one in numbers]
+    prompts = [llm.tokenizer.encode(PROMPTS[one]) for one in numbers]
+    logits = [
+        np.asarray(llm.logits(prompt + found.tokens))
+        for prompt, found in zip(prompts, texts, strict=True)
+    ]
+    ends = llm._ends
+    llm.close()
+    reference = Decoder({name: floats(x) for name, x in source.items()}, source.metadata)
+    facts = []
+    for prompt, found, own in zip(prompts, texts, logits, strict=True):
+        expected = reference.logits(prompt + found.tokens)
+        scale = float(np.abs(expected).max())
+        after = expected[len(prompt) - 1 :]
+        if found.finish_reason == "length":
+            after = after[:-1]
+        chosen = after.argmax(-1).tolist()
+        tokens = list(found.tokens)
+        if found.finish_reason == "stop" and chosen[-1] in ends:
+            tokens.append(chosen[-1])
+        # How far the reference's logit of our token is below its largest one.
+        differences = [
+            float(row[best] - row[token]) / scale
+            for row, best, token in zip(after, chosen, tokens, strict=True)
+            if best != token
+        ]
+        facts.append({
+            "prompt": llm.tokenizer.decode(prompt), "text": found, "tokens": len(found.tokens),
+            "worst": float(np.abs(own - expected).max()) / scale, "differences": differences,
+        })  # fmt: skip
+        print(json.dumps(facts[-1]), file=sys.stderr, flush=True)
+    return facts
 
 
 def vectors(folder: str) -> dict[str, Any]:
@@ -91,6 +114,8 @@ def adapters(file: str) -> dict[str, Any]:
 if __name__ == "__main__":
     bg.init()
     kind, path = sys.argv[1:3]
-    one = {"adapters": adapters, "vectors": vectors}
-    done = text(path, int(sys.argv[3])) if kind == "text" else one[kind](path)
+    if kind == "text":
+        done: Any = text(path, [int(one) for one in sys.argv[3:]] or list(range(len(PROMPTS))))
+    else:
+        done = {"adapters": adapters, "vectors": vectors}[kind](path)
     print(json.dumps(done))

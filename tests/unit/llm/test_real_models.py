@@ -36,11 +36,15 @@ def proof(*arguments: str) -> Any:
 
 @pytest.mark.parametrize("model", ["smollm2", "gemma3"])
 def test_greedy_texts_are_numpys(request: pytest.FixtureRequest, model: str) -> None:
-    """Takes minutes for each prompt. ``proof.py text MODEL N`` runs prompt N, from 0 to 9."""
-    found = proof("text", str(request.getfixturevalue(model)), "0")
-    # float32 sums in another order
-    assert found["worst"] < 1e-4
-    assert found["is_equal"], found["text"]
+    """Of ten prompts. Takes 10 minutes for SmolLM2, and more for Gemma."""
+    found = proof("text", str(request.getfixturevalue(model)))
+    assert len(found) == 10
+    for one in found:
+        # float32 sums in another order
+        assert one["worst"] < 1e-4, one
+        # Two logits that are equal within that tolerance may be in either order.
+        assert all(difference < 2e-4 for difference in one["differences"]), one
+    assert sum(not one["differences"] for one in found) >= 9, found
 
 
 def test_vectors_are_numpys(minilm: Path) -> None:

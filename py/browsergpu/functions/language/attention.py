@@ -16,6 +16,7 @@ from browsergpu.functions.custom.memory import writable
 from browsergpu.functions.language.gradients import refusing_gradients
 from browsergpu.functions.nn import inputs
 from browsergpu.kernels.networks.cached_attention import WIDEST
+from browsergpu.kernels.networks.rotary import row_words
 from browsergpu.tensors.language import attention
 
 
@@ -57,12 +58,12 @@ def rotate(x: Array, angles: Array, position: Array, adjacent: bool = False) -> 
     Parameters
     ----------
     x : Array
-        Shape [T, H, D], float32. Token t is at ``position + t``.
+        Shape [T, H, D], float32. T / S tokens of each of S sequences, which follow each other.
     angles : Array
         Cosine and sine of each pair at each position, float32 of shape [P, R / 2, 2]. The first R
         elements of each head turn.
     position : Array
-        The first position, int32 of shape [1].
+        The position of the first token of each sequence, int32 of shape [S].
     adjacent : bool
         Whether neighbors are a pair. Otherwise pairs are R / 2 apart.
     """
@@ -71,35 +72,39 @@ def rotate(x: Array, angles: Array, position: Array, adjacent: bool = False) -> 
     _check_angles(op, own, angles, position)
     made = inputs.room(op, own, FLOAT32, own.shape)
     if made.size:
-        views = (inputs.memory(one) for one in (own, angles, position, made))
+        views = (inputs.memory(one) for one in (own, angles, position, position, made))
         attention.rotate(own.device, op, *views, adjacent=checks.flag(op, "adjacent", adjacent))
     return made
 
 
 @refusing_gradients("nn.scaled_dot_product_attention")
 @constant
-def store(x: Array, cache: Array, angles: Array, position: Array, adjacent: bool = False) -> None:
+def store(
+    x: Array, cache: Array, angles: Array, position: Array, slots: Array, adjacent: bool = False
+) -> None:
     """Write keys or values with rotary position embeddings to a cache, in place.
 
     Parameters
     ----------
     x : Array
-        Shape [T, H, D], float32.
+        Shape [T, H, D], float32. D is a multiple of 4.
     cache : Array
-        Shape [H, C, D], float32. Positions from C on are not written.
+        Shape [N, H, C, D], float32. Or uint32 of shape [N, H, C, row_words(D)], in which numbers
+        have 8 bits, and each 32 of a head a factor. Positions from C on are not written.
     angles, position, adjacent
         As :func:`rotate` takes them. Angles of shape [P, 0, 2] write x unchanged.
+    slots : Array
+        The sequences' places in the cache's first axis, int32 of the shape of ``position``.
     """
     op = "store"
     own = _heads(op, x)
     _check_angles(op, own, angles, position)
-    _, heads, width = own.shape
-    if cache.ndim != 3 or (cache.shape[0], cache.shape[2]) != (heads, width):
-        raise InvalidArgument(op, "cache", cache, f"have shape [{heads}, C, {width}]")
+    _check_slots(op, slots, position)
+    _check_cache(op, "cache", cache, own.shape[1], own.shape[2])
     if not own.size or not cache.size:
         return
     made = writable(cache, [cache])
-    views = (inputs.memory(one) for one in (own, angles, position, made))
+    views = (inputs.memory(one) for one in (own, angles, position, slots, made))
     attention.rotate(own.device, op, *views, adjacent=checks.flag(op, "adjacent", adjacent))
     become(cache, made)
 
@@ -107,21 +112,25 @@ def store(x: Array, cache: Array, angles: Array, position: Array, adjacent: bool
 @refusing_gradients("nn.scaled_dot_product_attention")
 @constant
 def cached_attention(
-    query: Array, keys: Array, values: Array, position: Array, scale: float, softcap: float = 0.0,
-    window: int = 0,
+    query: Array, keys: Array, values: Array, position: Array, slots: Array, scale: float,
+    softcap: float = 0.0, window: int = 0,
 ) -> Array:  # fmt: skip
     """Return the causal attention of queries to a cache.
 
-    Query t attends to the keys up to ``position + t``.
+    Query t of a sequence attends to the keys of the sequence up to ``position + t``.
 
     Parameters
     ----------
     query : Array
-        Shape [T, H, D], float32. D is a multiple of 4, at most 512.
+        Shape [T, H, D], float32. D is a multiple of 4, at most 512. T / S queries of each of S
+        sequences, which follow each other.
     keys, values : Array
-        The cache, float32 of shape [G, C, D]. G divides H.
+        The cache, as :func:`store` writes it: float32 of shape [N, G, C, D], or in 8 bits. G
+        divides H.
     position : Array
-        The position of the first query, int32 of shape [1].
+        The position of the first query of each sequence, int32 of shape [S].
+    slots : Array
+        The sequences' places in the cache's first axis, int32 of shape [S].
     scale : float
         Factor of the scores.
     softcap : float
@@ -139,20 +148,19 @@ def cached_attention(
     tokens, heads, width = own.shape
     if width % 4 or not 0 < width <= WIDEST:
         raise InvalidArgument(op, "query", own, f"have heads of a multiple of 4 up to {WIDEST}")
-    if keys.ndim != 3 or keys.shape[2] != width or not keys.shape[0] or heads % keys.shape[0]:
-        raise InvalidArgument(op, "keys", keys, f"have shape [a divisor of {heads}, C, {width}]")
-    if values.shape != keys.shape:
+    _check_cache(op, "keys", keys, heads, width, grouped=True)
+    if values.shape != keys.shape or values.dtype != keys.dtype:
         raise InvalidArgument(op, "values", values, f"have shape {keys.shape}, as keys")
     if not fits(tokens, heads):
         raise InvalidArgument(op, "query", own, "have at most 65,535 tokens")
+    _check_sequences(op, own, position)
+    _check_slots(op, slots, position)
     factor, cap = checks.real(op, "scale", scale), checks.real(op, "softcap", softcap)
     most = checks.integer(op, "window", window)
     made = inputs.room(op, own, FLOAT32, own.shape)
     if made.size:
-        attention.attend(
-            own.device, op, inputs.memory(own), inputs.memory(keys), inputs.memory(values),
-            inputs.memory(_at(op, position)), inputs.memory(made), factor, cap, most,
-        )  # fmt: skip
+        views = (inputs.memory(one) for one in (own, keys, values, position, slots, made))
+        attention.attend(own.device, op, *views, scale=factor, softcap=cap, window=most)
     return made
 
 
@@ -164,13 +172,35 @@ def _heads(op: str, x: Any) -> Array:
     return apply.packed(apply.cast_to(op, found, FLOAT32, copy=False))
 
 
-def _at(op: str, position: Array) -> Array:
-    if not isinstance(position, Array) or position.dtype != "int32" or position.shape != (1,):
-        raise InvalidType(op, "position", position, "an int32 array of shape [1]")
-    return position
+def _check_sequences(op: str, x: Array, position: Array) -> None:
+    if not isinstance(position, Array) or position.dtype != "int32" or position.ndim != 1:
+        raise InvalidType(op, "position", position, "an int32 array of shape [S]")
+    if not position.size or x.shape[0] % position.size:
+        raise InvalidArgument(op, "position", position, f"have a divisor of {x.shape[0]} elements")
+
+
+def _check_slots(op: str, slots: Array, position: Array) -> None:
+    if not isinstance(slots, Array) or slots.dtype != "int32" or slots.shape != position.shape:
+        raise InvalidType(op, "slots", slots, f"an int32 array of shape {position.shape}")
 
 
 def _check_angles(op: str, x: Array, angles: Array, position: Array) -> None:
-    _at(op, position)
+    _check_sequences(op, x, position)
     if angles.ndim != 3 or angles.shape[2] != 2 or 2 * angles.shape[1] > x.shape[2]:
         raise InvalidArgument(op, "angles", angles, f"have shape [P, at most {x.shape[2] // 2}, 2]")
+
+
+def _check_cache(
+    op: str, name: str, cache: Array, heads: int, width: int, *, grouped: bool = False
+) -> None:
+    """Raise InvalidArgument unless a cache has rows of this width for the heads."""
+    is_int8 = cache.dtype == "uint32"
+    last = row_words(width) if is_int8 else width
+    fits_heads = cache.ndim == 4 and cache.shape[1] and not heads % cache.shape[1]
+    if not fits_heads or cache.shape[3] != last or (cache.shape[1] != heads and not grouped):
+        own = f"a divisor of {heads}" if grouped else heads
+        raise InvalidArgument(op, name, cache, f"have shape [N, {own}, C, {last}]")
+    if not is_int8 and cache.dtype != "float32":
+        raise InvalidType(op, name, cache, "float32, or uint32 with 8 bits a number")
+    if is_int8 and width % 4:
+        raise InvalidArgument(op, name, cache, "float32 for heads that are no multiple of 4")

@@ -12,18 +12,21 @@ WIDEST = 512
 
 
 def attend(
-    build: Build, q: Slot, keys: Slot, values: Slot, position: Slot, y: Slot,
-    shape: tuple[int, int, int], kv_heads: int, capacity: int, scale: float, softcap: float,
-    window: int,
+    build: Build, q: Slot, keys: Slot, values: Slot, position: Slot, slots: Slot, y: Slot,
+    shape: tuple[int, int, int], sequences: int, kv_heads: int, capacity: int, scale: float,
+    softcap: float, window: int, *, is_int8: bool,
 ) -> None:  # fmt: skip
     """Add y = attention of queries [queries, heads, width] to a cache.
 
     Parameters
     ----------
     keys, values
-        Float32 of shape [kv_heads, capacity, width].
-    position
-        The position of the first query, int32.
+        Float32 of shape [slots, kv_heads, capacity, width]. Or in 8 bits, as
+        ``rotary.quantize`` writes them.
+    position, slots
+        Of each sequence, the position of its first query, and its slot of the cache. int32.
+    sequences
+        A divisor of the queries.
     softcap
         Scores become softcap tanh(score / softcap), unless 0.
     window
@@ -31,20 +34,21 @@ def attend(
     """
     queries, heads, width = shape
     build.dispatch(
-        "cached_attention", "", (heads, queries, 1), (q, keys, values, position, y), queries,
-        heads, kv_heads, width // 4, capacity, window, scale, softcap,
+        "cached_attention_int8" if is_int8 else "cached_attention", "", (heads, queries, 1),
+        (q, keys, values, position, slots, y), queries, heads, kv_heads, width // 4, capacity,
+        queries // sequences, window, scale, softcap,
     )  # fmt: skip
 
 
+_BINDINGS = bindings("q", "keys", "values", "position", "slots", "y")
+_PARAMS = params(
+    "queries: u32", "heads: u32", "kv_heads: u32", "quads: u32", "capacity: u32", "each: u32",
+    "window: u32", "scale: f32", "softcap: f32",
+)  # fmt: skip
+
 FAMILY = KernelFamily(
     kernels=(
-        Kernel(
-            "cached_attention", "cached_attention.wgsl",
-            bindings("q", "keys", "values", "position", "y"),
-            params(
-                "queries: u32", "heads: u32", "kv_heads: u32", "quads: u32", "capacity: u32",
-                "window: u32", "scale: f32", "softcap: f32",
-            ),
-        ),
+        Kernel("cached_attention", "cached_attention.wgsl", _BINDINGS, _PARAMS),
+        Kernel("cached_attention_int8", "cached_attention_int8.wgsl", _BINDINGS, _PARAMS),
     )
-)  # fmt: skip
+)

@@ -1,4 +1,4 @@
-"""The steps of a text on the GPU: the prompt, and captured steps of one token."""
+"""The steps of texts on the GPU: the prompts, and captured steps of one token of each text."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from browsergpu.llm.generation.sampling import log_probability, sample
 from browsergpu.llm.generation.settings import Settings
 from browsergpu.llm.models.cache import Cache
 
-#: The most tokens of a prompt that are computed at once.
+#: The most tokens of prompts that are computed at once.
 _PROMPT = 512
 #: The most captured graphs of settings.
 _MOST = 4
@@ -30,74 +30,103 @@ RECENT = 8
 
 
 class Steps(Shown):
-    """The state of a sequence on the GPU, and the steps that continue it.
+    """The state of sequences on the GPU, and the steps that continue them.
 
     Parameters
     ----------
     model : Module
         The model.
     cache : Cache
-        Its cache.
+        Its cache, of S sequences.
     """
 
     def __init__(self, model: Any, cache: Cache) -> None:
         self._model, self._cache = model, cache
         self._device = cache.position.device
         self._graphs: OrderedDict[Settings, _Step] = OrderedDict()
-        self._token = creation.zeros(1, dtype=np.int32, device=self._device)
+        count = cache.position.size
+        self._token = creation.zeros(count, dtype=np.int32, device=self._device)
         self._seen: Array | None = None
         self._mask: Array | None = None
-        #: The last tokens, int32 of shape [RECENT], the newest last.
-        self.recent = creation.zeros(RECENT, dtype=np.int32, device=self._device)
+        #: The last tokens, int32 of shape [S, RECENT], the newest last.
+        self.recent = creation.zeros((count, RECENT), dtype=np.int32, device=self._device)
         #: Their log probabilities, if the settings keep them.
-        self.logprobs = creation.zeros(RECENT, dtype=np.float32, device=self._device)
+        self.logprobs = creation.zeros((count, RECENT), dtype=np.float32, device=self._device)
         self._generator = Generator(Philox(0), self._device)
+        # Of each sequence's first token in an array [S, vocabulary] without axes.
+        self._begins = creation.arange(count, dtype=np.int32, device=self._device)
+        self._begins = self._begins * model.vocabulary
+
+    def _facts(self) -> str:
+        return f"of {self._token.size} sequences"
 
     @no_grad()
     def start(
-        self, tokens: Sequence[int], begin: int, settings: Settings, seed: int | None,
-        mask: np.ndarray | None = None,
+        self, prompts: Sequence[Sequence[int]], begins: Sequence[int], settings: Settings,
+        seed: int | None, masks: Sequence[np.ndarray] | None = None,
     ) -> None:  # fmt: skip
-        """Compute a prompt from a position on, and select the first token.
+        """Compute the prompts of all sequences from positions on, and select the first tokens.
 
-        The cache has the tokens before ``begin``. ``mask`` is for constrained settings.
+        The cache has the tokens before ``begins``. ``masks`` are for constrained settings.
         """
-        self._allow(mask)
+        self._allow(masks)
         self._generator.place = Philox(seed).place
         if settings.repetition_penalty != 1:
-            self._see(tokens)
-        for at in range(begin, len(tokens), _PROMPT):
-            part = tokens[at : at + _PROMPT]
-            self._cache.move_to(at)
-            states = self._model(self.array(part), self._cache)
-        self._cache.move_to(len(tokens))
-        self._select(self._model.logits(states[-1:])[0], settings)
+            self._see(prompts)
+        states = self._states(prompts, begins)
+        self._cache.move_to(*map(len, prompts))
+        self._select(self._model.logits(states), settings)
 
-    def _see(self, tokens: Sequence[int]) -> None:
+    def _states(self, prompts: Sequence[Sequence[int]], begins: Sequence[int]) -> Array:
+        """Return the states [S, width] of the prompts' last tokens."""
+        rests = [prompt[at:] for prompt, at in zip(prompts, begins, strict=True)]
+        lengths = [len(one) for one in rests]
+        found: dict[int, Array] = {}
+        for group in _groups(lengths):
+            longest = max(lengths[slot] for slot in group)
+            for at in range(0, longest, _PROMPT):  # groups of several have one part
+                part = min(_PROMPT, longest - at)
+                # A token after the end writes to the cache where the next token will.
+                padded = [
+                    [*rests[slot][at : at + part], *[0] * (at + part - lengths[slot])]
+                    for slot in group
+                ]
+                self._cache.select(group, [begins[slot] + at for slot in group])
+                states = self._model(
+                    self.array([one for row in padded for one in row]), self._cache
+                )
+            for n, slot in enumerate(group):
+                last = n * part + (lengths[slot] - 1) % _PROMPT
+                found[slot] = states[last : last + 1]
+        ordered = [found[slot] for slot in range(len(prompts))]
+        return ordered[0] if len(ordered) == 1 else manipulation.concat(ordered)
+
+    def _see(self, prompts: Sequence[Sequence[int]]) -> None:
         """Note the tokens to which the repetition penalty applies."""
-        seen = np.zeros(self._model.vocabulary, np.float32)
-        seen[np.asarray(tokens)] = 1
+        seen = np.zeros((len(prompts), self._model.vocabulary), np.float32)
+        for row, tokens in zip(seen, prompts, strict=True):
+            row[np.asarray(tokens)] = 1
         if self._seen is None:
-            self._seen = creation.asarray(seen, device=self._device)
+            self._seen = creation.asarray(seen.reshape(-1), device=self._device)
         else:
-            self._seen[...] = seen
+            self._seen[...] = seen.reshape(-1)
 
-    def _allow(self, mask: np.ndarray | None) -> None:
+    def _allow(self, masks: Sequence[np.ndarray] | None) -> None:
         """Note the tokens that may be selected."""
-        if mask is None:
+        if masks is None:
             return
         if self._mask is None:
-            self._mask = creation.asarray(mask, device=self._device)
+            self._mask = creation.asarray(np.stack(masks), device=self._device)
         else:
-            self._mask[...] = mask
+            self._mask[...] = np.stack(masks)
 
     def array(self, tokens: Sequence[int]) -> Array:
         """Return tokens as int32."""
         return creation.asarray(np.asarray(tokens, np.int32), device=self._device)
 
-    def step(self, settings: Settings, mask: np.ndarray | None = None) -> None:
-        """Compute one more token. The first call with new settings captures the work."""
-        self._allow(mask)
+    def step(self, settings: Settings, masks: Sequence[np.ndarray] | None = None) -> None:
+        """Compute one more token of each sequence. The first call with new settings captures."""
+        self._allow(masks)
         found = self._graphs.get(settings)
         if found is not None:
             self._graphs.move_to_end(settings)
@@ -105,24 +134,25 @@ class Steps(Shown):
             return
         with no_grad(), capture(device=self._device) as graph:
             states = self._model(self._token, self._cache)
-            self._select(self._model.logits(states)[0], settings)
+            self._select(self._model.logits(states), settings)
             self._cache.position += 1
         self._graphs[settings] = _Step(graph)
         while len(self._graphs) > _MOST:
             self._graphs.popitem(last=False)[1].graph.close()
 
     def _select(self, logits: Array, settings: Settings) -> None:
-        """Select the next token, and keep it."""
+        """Select the next tokens, and keep them."""
         seen = self._seen if settings.repetition_penalty != 1 else None
         mask = self._mask if settings.is_constrained else None
-        token = sample(logits, settings, seen, self._generator, mask)
+        rows = None if seen is None else seen.reshape(logits.shape)
+        token = sample(logits, settings, rows, self._generator, mask)
         if settings.logprobs:
-            own = log_probability(logits, token)
-            self.logprobs[...] = manipulation.concat([self.logprobs[1:], own])
-        self.recent[...] = manipulation.concat([self.recent[1:], token])
+            own = log_probability(logits, token)[:, None]
+            self.logprobs[...] = manipulation.concat([self.logprobs[:, 1:], own], axis=1)
+        self.recent[...] = manipulation.concat([self.recent[:, 1:], token[:, None]], axis=1)
         self._token[...] = token
         if seen is not None:
-            seen[token] = 1.0
+            seen[token + self._begins] = 1.0
 
     def close(self) -> None:
         """Free the captured graphs."""
@@ -130,6 +160,21 @@ class Steps(Shown):
             with suppress(DeviceLost):
                 one.graph.close()
         self._graphs.clear()
+
+
+def _groups(lengths: Sequence[int]) -> list[list[int]]:
+    """Return the sequences whose prompts are computed together, padded to the longest.
+
+    They have at most _PROMPT tokens, and at most twice as many as without the padding.
+    """
+    found: list[list[int]] = []
+    for slot in sorted(range(len(lengths)), key=lambda one: -lengths[one]):
+        longest = lengths[found[-1][0]] if found else 0
+        if found and 2 * lengths[slot] >= longest and (len(found[-1]) + 1) * longest <= _PROMPT:
+            found[-1].append(slot)
+        else:
+            found.append([slot])
+    return found
 
 
 class _Step:

@@ -86,6 +86,78 @@ class Request:
     cached: int = 0
 
 
+class Text(Shown):
+    """The text of a request, which grows by tokens.
+
+    Parameters
+    ----------
+    request : Request
+        The request. Its tokens and facts grow.
+    tokenizer : Tokenizer
+        The model's.
+    most : int
+        The most tokens.
+    """
+
+    def __init__(self, request: Request, tokenizer: Tokenizer, most: int) -> None:
+        self._request, self._most = request, most
+        self._stream, self._stops = tokenizer.stream(), Stops(request.stops)
+        #: Whether the text has ended.
+        self.is_done = False
+
+    @property
+    def left(self) -> int:
+        """The most tokens that follow."""
+        return 0 if self.is_done else self._most - len(self._request.tokens)
+
+    def mask(self) -> np.ndarray | None:
+        """Return the mask of the tokens that may follow, or None for all tokens."""
+        return None if self._request.guide is None else self._request.guide.mask()
+
+    def add(self, token: int, logprob: float | None) -> str:
+        """Add the next token. Returns the text that is certain now."""
+        request, guide = self._request, self._request.guide
+        if token in request.ends:
+            return self._end("stop")
+        request.tokens.append(token)
+        if logprob is not None:
+            request.logprobs.append(logprob)
+        if guide is not None:
+            guide.advance(token)
+        piece = self._stops.add(self._stream.add(token))
+        if self._stops.found:
+            request.finish_reason, self.is_done = "stop", True
+        elif guide is not None and guide.is_complete:
+            piece += self._end("stop")
+        elif not self.left:
+            piece += self._end("length")
+        return piece
+
+    def _end(self, reason: str) -> str:
+        """Return the rest of the text."""
+        self._request.finish_reason, self.is_done = reason, True
+        return self._stops.add(self._stream.end()) + self._stops.end()
+
+
+def room_for(request: Request, capacity: int) -> int:
+    """Return the most tokens after a prompt. Raises InvalidArgument if there is no room."""
+    room = capacity - len(request.prompt)
+    if room < 1:
+        given = Description(f"{len(request.prompt)} tokens")
+        expected = f"have fewer than {capacity} tokens"
+        raise InvalidArgument(
+            "generate", "prompt", given, expected, "Load the model with a larger context."
+        )
+    return min(request.most, room)
+
+
+def ahead_of(count: int, left: int, *, is_constrained: bool) -> int:
+    """Return how many tokens are computed before the next read, after ``count`` tokens."""
+    if is_constrained:  # the next tokens depend on the one that was read
+        return 1
+    return min(1 if count < RECENT else RECENT // 2, left)
+
+
 class CachedSequence(Shown):
     """The tokens in a model's cache, which texts with the same beginning go on from."""
 
@@ -96,67 +168,36 @@ class CachedSequence(Shown):
 
     def work(self, request: Request, tokenizer: Tokenizer) -> Work:
         """Generate the text of a request."""
-        prompt = list(request.prompt)
-        room = self._capacity - len(prompt)
-        if room < 1:
-            given = Description(f"{len(prompt)} tokens")
-            expected = f"have fewer than {self._capacity} tokens"
-            raise InvalidArgument(
-                "generate", "prompt", given, expected, "Load the model with a larger context."
-            )
+        prompt, settings = list(request.prompt), request.settings
+        text = Text(request, tokenizer, room_for(request, self._capacity))
         self._turn += 1
         turn = self._turn
         begin = _shared(self._tokens, prompt[:-1])
         request.cached = begin
         self._tokens = prompt[:begin]
-        guide = request.guide
-        mask = None if guide is None else guide.mask()
-        self._steps.start(prompt, begin, request.settings, request.seed, mask)
+        mask = text.mask()
+        masks = None if mask is None else [mask]
+        self._steps.start([prompt], [begin], settings, request.seed, masks)
         self._tokens = prompt
-        most = min(request.most, room)
-        stream, stops = tokenizer.stream(), Stops(request.stops)
         ahead = 1  # tokens that are computed and not read
         while True:
-            arrays = [self._steps.recent]
-            if request.settings.logprobs:
-                arrays.append(self._steps.logprobs)
-            found = yield arrays
+            found = yield read_after(self._steps, settings)
             if turn != self._turn:
                 raise InvalidArgument(
                     "stream", "text", Description("another text of the model since"),
                     "the model's last one", "Load the model twice for two texts at a time.",
                 )  # fmt: skip
             for at in range(RECENT - ahead, RECENT):
-                token = int(found[0][at])
-                if token in request.ends:
-                    request.finish_reason = "stop"
-                    yield stops.add(stream.end()) + stops.end()
-                    return
-                request.tokens.append(token)
-                if request.settings.logprobs:
-                    request.logprobs.append(float(found[1][at]))
-                if guide is not None:
-                    guide.advance(token)
-                piece = stops.add(stream.add(token))
-                if piece:
-                    yield piece
-                if stops.found:
-                    request.finish_reason = "stop"
-                    return
-                is_complete = guide is not None and guide.is_complete
-                if is_complete:
-                    request.finish_reason = "stop"
-                if is_complete or len(request.tokens) >= most:
-                    yield stops.add(stream.end()) + stops.end()
+                yield text.add(int(found[0][0, at]), logprob_at(found, 0, at))
+                if text.is_done:
                     return
             # The tokens that were read are in the cache after the next step.
             self._tokens = prompt + request.tokens[:-1]
-            left = most - len(request.tokens)
-            ahead = min(1 if len(request.tokens) < RECENT else RECENT // 2, left)
-            if guide is not None:  # the next tokens depend on the one that was read
-                ahead, mask = 1, guide.mask()
+            ahead = ahead_of(len(request.tokens), text.left, is_constrained=masks is not None)
+            mask = text.mask()
+            masks = None if mask is None else [mask]
             for _ in range(ahead):
-                self._steps.step(request.settings, mask)
+                self._steps.step(settings, masks)
 
     def forget(self) -> None:
         """Note that the cache is used for something else."""
@@ -167,6 +208,16 @@ class CachedSequence(Shown):
         """Free the captured work."""
         self.forget()
         self._steps.close()
+
+
+def read_after(steps: Steps, settings: Settings) -> list[Array]:
+    """Return the arrays to read after steps."""
+    return [steps.recent, steps.logprobs] if settings.logprobs else [steps.recent]
+
+
+def logprob_at(found: Sequence[np.ndarray], sequence: int, at: int) -> float | None:
+    """Return the log probability of a token, if it was read."""
+    return float(found[1][sequence, at]) if len(found) > 1 else None
 
 
 def _shared(a: Sequence[int], b: Sequence[int]) -> int:

@@ -51,7 +51,8 @@ class GPT2(Module):
 
     def forward(self, tokens: Array, cache: Cache) -> Array:
         """Return the states [T, width] of int32 tokens [T], from the cache's position on."""
-        places = self.steps[: tokens.shape[0]] + cache.position
+        each = tokens.size // cache.position.size
+        places = (cache.position[:, None] + self.steps[:each]).reshape((-1,))
         x = tables.embedding(tokens, self.embeddings) + tables.embedding(places, self.positions)
         for block in self.blocks:
             x = block(x, cache)

@@ -8,7 +8,7 @@ from math import sqrt
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.autograd.families import TRACKED
 from browsergpu.functions.language import quantized
-from browsergpu.functions.language.attention import cached_attention, rms_norm, rotate
+from browsergpu.functions.language.attention import rms_norm, rotate
 from browsergpu.functions.language.quantized import QuantizedArray
 from browsergpu.functions.nn import normalization, tables
 from browsergpu.llm.models import training
@@ -123,10 +123,7 @@ class Attention(Module):
         cache.add(self.layer, k, v, angles, adjacent=self.adjacent)
         if angles is not None:
             q = rotate(q, angles, cache.position, self.adjacent)
-        keys, values = cache.keys[self.layer], cache.values[self.layer]
-        found = cached_attention(
-            q, keys, values, cache.position, self.scale, self.softcap, self.window
-        )
+        found = cache.attend(self.layer, q, self.scale, self.softcap, self.window)
         return self._joined(found, residual)
 
     def _joined(self, x: Array, residual: Array | None) -> Array:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from browsergpu.core.dtypes import DType
 from browsergpu.device.device import Device
 from browsergpu.kernels.base.build import Build
 from browsergpu.kernels.networks import cached_attention, rotary
@@ -11,27 +12,29 @@ from browsergpu.tensors.view import View
 
 
 def rotate(
-    device: Device, op: str, x: View, angles: View, position: View, y: View, *, adjacent: bool
-) -> None:
-    """Compute y = x [tokens, heads, width] rotated at the positions from ``position`` on.
+    device: Device, op: str, x: View, angles: View, position: View, slots: View, y: View,
+    *, adjacent: bool,
+) -> None:  # fmt: skip
+    """Compute y = x [tokens, heads, width] rotated at the positions of its tokens.
 
-    y has the shape of x, or is a cache [heads, capacity, width]. angles are [entries, rotated / 2,
-    2]. No extent is 0, except rotated.
+    position and slots have an int32 for each sequence. y has the shape of x, or is a cache
+    [slots, heads, capacity, width], or one in 8 bits. angles are [entries, rotated / 2, 2]. No
+    extent is 0, except rotated.
     """
-    launch(device, op, _rotate, (x, angles, position, y), y.shape != x.shape, adjacent)
+    launch(device, op, _rotate, (x, angles, position, slots, y), y.shape != x.shape, adjacent)
 
 
 @of_operands
 def _rotate(
-    build: Build, x: Operand, angles: Operand, position: Operand, y: Operand, to_cache: bool,
-    adjacent: bool,
+    build: Build, x: Operand, angles: Operand, position: Operand, slots: Operand, y: Operand,
+    to_cache: bool, adjacent: bool,
 ) -> None:  # fmt: skip
     tokens, heads, width = x.shape
     entries, pairs, _ = angles.shape
-    capacity = y.shape[1] if to_cache else 0
-    rotary.rotate(
-        build, x.slot, angles.slot, position.slot, y.slot, (tokens, heads, width), 2 * pairs,
-        adjacent, entries, capacity,
+    write = rotary.quantize if y.dtype is DType.U32 else rotary.rotate
+    write(
+        build, x.slot, angles.slot, position.slot, slots.slot, y.slot, (tokens, heads, width),
+        2 * pairs, adjacent, entries, position.size, y.shape[2] if to_cache else 0,
     )  # fmt: skip
 
 
@@ -47,21 +50,23 @@ def _rms_norm(build: Build, x: Operand, weight: Operand, y: Operand, eps: float)
 
 
 def attend(
-    device: Device, op: str, q: View, keys: View, values: View, position: View, y: View,
-    scale: float, softcap: float, window: int,
+    device: Device, op: str, q: View, keys: View, values: View, position: View, slots: View,
+    y: View, *, scale: float, softcap: float, window: int,
 ) -> None:  # fmt: skip
     """Compute y = causal attention of q [queries, heads, width] to a cache, for a nonempty y."""
-    launch(device, op, _attend, (q, keys, values, position, y), scale, softcap, window)
+    views = q, keys, values, position, slots, y
+    launch(device, op, _attend, views, scale, softcap, window)
 
 
 @of_operands
 def _attend(
-    build: Build, q: Operand, keys: Operand, values: Operand, position: Operand, y: Operand,
-    scale: float, softcap: float, window: int,
+    build: Build, q: Operand, keys: Operand, values: Operand, position: Operand, slots: Operand,
+    y: Operand, scale: float, softcap: float, window: int,
 ) -> None:  # fmt: skip
     queries, heads, width = q.shape
-    kv_heads, capacity, _ = keys.shape
+    _, kv_heads, capacity, _ = keys.shape
     cached_attention.attend(
-        build, q.slot, keys.slot, values.slot, position.slot, y.slot, (queries, heads, width),
-        kv_heads, capacity, scale, softcap, window,
+        build, q.slot, keys.slot, values.slot, position.slot, slots.slot, y.slot,
+        (queries, heads, width), position.size, kv_heads, capacity, scale, softcap, window,
+        is_int8=keys.dtype is DType.U32,
     )  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -27,28 +28,119 @@ def test_gradients_are_refused(bg: Any) -> None:
     from browsergpu.functions.language.attention import cached_attention, rms_norm
 
     x = bg.ones((2, 1, 8)).requires_grad_(True)
-    cache, position = bg.ones((1, 4, 8)), bg.zeros(1, dtype="int32")
+    cache, position = bg.ones((1, 1, 4, 8)), bg.zeros(1, dtype="int32")
     with pytest.raises(bg.errors.NotDifferentiable, match="no gradient"):
         rms_norm(x, bg.ones(8), 1e-5)
     with pytest.raises(bg.errors.NotDifferentiable, match="scaled_dot_product_attention"):
-        cached_attention(x, cache, cache, position, 1.0)
+        cached_attention(x, cache, cache, position, position, 1.0)
     with bg.no_grad():
-        assert cached_attention(x, cache, cache, position, 1.0).shape == (2, 1, 8)
+        assert cached_attention(x, cache, cache, position, position, 1.0).shape == (2, 1, 8)
+
+
+def _attended(q: Any, keys: Any, values: Any, position: Any, slots: Any, window: int) -> Any:
+    """Attention to [N, G, C, D] in float64."""
+    tokens, heads = q.shape[:2]
+    each = tokens // len(position)
+    found = np.empty(q.shape)
+    for n in range(tokens):
+        place, slot = position[n // each] + n % each, slots[n // each]
+        first = max(place + 1 - window, 0) if window else 0
+        for h in range(heads):
+            g = h // (heads // keys.shape[1])
+            k, v = keys[slot, g, first : place + 1], values[slot, g, first : place + 1]
+            scores = k @ q[n, h] * 0.3
+            shares = np.exp(scores - scores.max())
+            found[n, h] = shares / shares.sum() @ v
+    return found
+
+
+@pytest.mark.parametrize(("width", "window"), [(64, 0), (40, 3), (256, 0)])
+@pytest.mark.parametrize("dtype", ["float32", "int8"])
+def test_attention_of_several_sequences(bg: Any, dtype: str, width: int, window: int) -> None:
+    """Two of three sequences at different positions, three tokens each."""
+    from browsergpu.llm.models.cache import Cache
+
+    random = np.random.default_rng(width)
+    own = SimpleNamespace(kv_heads=2, head_width=width, layers=1)
+    cache = Cache(own, 150, bg.default_device(), dtype, 3)
+    keys, values = random.standard_normal((2, 3, 2, 150, width)).astype(np.float32)
+    as_rows = [one.transpose(0, 2, 1, 3).reshape(-1, 2, width) for one in (keys, values)]
+    cache.move_to(0, 0, 0)
+    cache.add(0, *(bg.asarray(one) for one in as_rows), None, adjacent=False)
+    slots, position = [2, 0], [133, 5]
+    cache.select(slots, position)
+    q = random.standard_normal((6, 4, width)).astype(np.float32)
+    new = random.standard_normal((2, 6, 2, width)).astype(np.float32)
+    cache.add(0, bg.asarray(new[0]), bg.asarray(new[1]), None, adjacent=False)
+    found = np.asarray(cache.attend(0, bg.asarray(q), 0.3, 0.0, window))
+    for n, (slot, begin) in enumerate(zip(slots, position, strict=True)):
+        keys[slot, :, begin : begin + 3] = new[0, 3 * n : 3 * n + 3].transpose(1, 0, 2)
+        values[slot, :, begin : begin + 3] = new[1, 3 * n : 3 * n + 3].transpose(1, 0, 2)
+    if dtype == "int8":
+        keys, values = _in_8_bits(keys), _in_8_bits(values)
+    expected = _attended(q, keys, values, position, slots, window)
+    # Without the quantization, which the expected values have, these are float32 sums. A number
+    # half way between two integers may have become either: 1 / 254 of the largest of 32.
+    assert np.abs(found - expected).max() < (2e-5 if dtype == "float32" else 2e-4)
+
+
+def _in_8_bits(x: np.ndarray) -> np.ndarray:
+    """Each 32 numbers of a head as multiples of their largest size / 127."""
+    found = np.empty_like(x)
+    for at in range(0, x.shape[-1], 32):
+        part = x[..., at : at + 32]
+        factor = np.abs(part).max(-1, keepdims=True) / np.float32(127)
+        found[..., at : at + 32] = np.round(part / factor) * factor
+    return found
+
+
+def test_a_cache_in_8_bits(bg: Any) -> None:
+    """Zeros stay zeros, rotation happens before, and other slots and positions stay."""
+    from browsergpu.functions.language.attention import rotate
+    from browsergpu.llm.models.cache import Cache
+
+    own = SimpleNamespace(kv_heads=1, head_width=16, layers=1)
+    cache = Cache(own, 4, bg.default_device(), "int8", 2)
+    assert cache.nbytes == 2 * 2 * 4 * (16 + 4)
+    cache.select([1], [1])
+    x = np.linspace(-3, 5, 64, dtype=np.float32).reshape(4, 1, 16)
+    x[1] = 0
+    turns = np.random.default_rng(0).uniform(0, 6, (4, 8))
+    angles = bg.asarray(np.stack([np.cos(turns), np.sin(turns)], -1).astype(np.float32))
+    cache.add(0, bg.asarray(x), bg.asarray(x), angles, adjacent=True)  # the last one is beyond
+    words = np.asarray(cache.keys[0])
+    assert not words[0].any()
+    assert not words[1, 0, 0].any()
+    numbers = np.ascontiguousarray(words[1, 0, 1:, :4]).view(np.int8).astype(np.float32)
+    found = numbers * np.ascontiguousarray(words[1, 0, 1:, 4:]).view(np.float32)
+    turned = np.asarray(rotate(bg.asarray(x), angles, cache.position, True))[:3, 0]
+    assert not found[1].any()
+    assert np.abs(found - turned).max() <= np.abs(turned).max() / 254 * 1.001
 
 
 def test_attention_refuses_other_shapes(bg: Any) -> None:
     from browsergpu.functions.language.attention import cached_attention, rotate, store
 
-    q, cache, position = bg.ones((2, 4, 8)), bg.ones((2, 4, 8)), bg.zeros(1, dtype="int32")
-    with pytest.raises(ValueError, match="keys must have shape"):
-        cached_attention(q, bg.ones((3, 4, 8)), bg.ones((3, 4, 8)), position, 1.0)
+    q, cache, position = bg.ones((2, 4, 8)), bg.ones((1, 2, 4, 8)), bg.zeros(1, dtype="int32")
+    for keys in (bg.ones((1, 3, 4, 8)), bg.ones((2, 4, 8)), bg.ones((1, 2, 4, 12))):
+        with pytest.raises(ValueError, match=r"keys must have shape \[N, a divisor of 4, C, 8\]"):
+            cached_attention(q, keys, keys, position, position, 1.0)
+    own = cache.astype("float16")
+    with pytest.raises(TypeError, match="keys must be float32"):
+        cached_attention(q, own, own, position, position, 1.0)
     with pytest.raises(ValueError, match="values must have shape"):
-        cached_attention(q, cache, bg.ones((2, 5, 8)), position, 1.0)
+        cached_attention(q, cache, bg.ones((1, 2, 5, 8)), position, position, 1.0)
     with pytest.raises(TypeError, match="position must be an int32 array"):
-        cached_attention(q, cache, cache, bg.zeros(1), 1.0)
+        cached_attention(q, cache, cache, bg.zeros(1), position, 1.0)
+    with pytest.raises(TypeError, match="slots must be an int32 array"):
+        cached_attention(q, cache, cache, position, bg.zeros(2, dtype="int32"), 1.0)
+    three = bg.zeros(3, dtype="int32")
+    with pytest.raises(ValueError, match="position must have a divisor of 2 elements"):
+        cached_attention(q, cache, cache, three, three, 1.0)
+    odd, narrow = bg.ones((1, 2, 4, 6)), bg.ones((2, 4, 6))
     with pytest.raises(ValueError, match="multiple of 4"):
-        cached_attention(bg.ones((2, 4, 6)), bg.ones((2, 4, 6)), bg.ones((2, 4, 6)), position, 1.0)
+        cached_attention(narrow, odd, odd, position, position, 1.0)
     with pytest.raises(ValueError, match="angles must have shape"):
         rotate(q, bg.ones((4, 5, 2)), position)
     with pytest.raises(ValueError, match="cache must have shape"):
-        store(q, cache, bg.ones((4, 2, 2)), position)
+        store(q, cache, bg.ones((4, 2, 2)), position, position)

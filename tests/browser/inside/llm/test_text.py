@@ -119,7 +119,7 @@ def test_draws_have_the_shares_of_the_softmax(bg: Any) -> None:
     from browsergpu.llm.generation.settings import Settings
 
     shares = np.array([0.5, 0.3, 0.15, 0.05])
-    logits = bg.asarray(np.log(shares).astype(np.float32) * 2)
+    logits = bg.asarray(np.log(shares).astype(np.float32) * 2)[None]
     settings = Settings(2.0, 0, 1.0, 0.0, 1.0, False)
     generator = Generator(5)
     drawn = [int(sample(logits, settings, None, generator)) for _ in range(400)]
