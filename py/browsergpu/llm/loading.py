@@ -12,6 +12,11 @@ from browsergpu.core.errors import InvalidArgument
 from browsergpu.llm.encoder import Encoder
 from browsergpu.llm.files.folder import ModelFolder
 from browsergpu.llm.files.gguf import GGUF
+from browsergpu.llm.files.remote_folder import (
+    downloaded_folder,
+    downloaded_folder_async,
+    is_folder,
+)
 from browsergpu.llm.language_model import LanguageModel
 from browsergpu.llm.models.architectures import DECODERS, ENCODERS, check_architecture
 from browsergpu.llm.models.bert import Bert
@@ -40,7 +45,8 @@ def load(
     file : path, address, bytes, file object or GGUF
         A GGUF file, or the path of a folder with config.json, tokenizer.json and safetensors. An
         address starts with "https://" or "http://". Its file is downloaded by
-        :func:`browsergpu.hub.download`, which keeps it.
+        :func:`browsergpu.hub.download`, which keeps it. An address that ends with "/" is one of a
+        folder, whose files are downloaded.
     context : int, optional
         The most tokens of a prompt and its text, for which memory is reserved. By default 4096, or
         the model's context if it is smaller.
@@ -66,32 +72,42 @@ def load(
     OSError
         If an address cannot be downloaded.
     """
+    kind = check_dtype(_OP, cache_dtype)
+    if is_folder(file):
+        return _of_folder(downloaded_folder(file), context, kind, device)
     if is_address(file):
         file = download(file)
-    return _loaded(file, context, cache_dtype, device)
+    return _loaded(file, context, kind, device)
 
 
 async def load_async(
     file: Any, *, context: int | None = None, cache_dtype: Any = "float32", device: Any = None
 ) -> LanguageModel | Encoder:
     """Load a language model, as :func:`load`, without blocking while an address is downloaded."""
+    kind = check_dtype(_OP, cache_dtype)
+    if is_folder(file):
+        return _of_folder(await downloaded_folder_async(file), context, kind, device)
     if is_address(file):
         file = await download_async(file)
-    return _loaded(file, context, cache_dtype, device)
+    return _loaded(file, context, kind, device)
 
 
-def _loaded(file: Any, context: Any, cache_dtype: Any, device: Any) -> LanguageModel | Encoder:
-    kind = check_dtype(_OP, cache_dtype)
+def _of_folder(files: Any, context: Any, cache_dtype: str, device: Any) -> LanguageModel | Encoder:
+    """Return the model of a folder's path, or of the paths of its files by name."""
     own = current(device).device
+    folder = ModelFolder(files, own)
+    tokenizer = load_tokenizer(folder.tokenizer_file)
+    chat = folder.chat
+    return _made(
+        folder, folder.metadata, tokenizer, context, cache_dtype, own, chat.get("chat_template"),
+        folder.ends, _named(chat), pools_first=folder.pools_first,
+    )  # fmt: skip
+
+
+def _loaded(file: Any, context: Any, cache_dtype: str, device: Any) -> LanguageModel | Encoder:
     if isinstance(file, str | os.PathLike) and os.path.isdir(file):
-        folder = ModelFolder(file, own)
-        tokenizer = load_tokenizer(folder.tokenizer_file)
-        chat = folder.chat
-        template = chat.get("chat_template")
-        return _made(
-            folder, folder.metadata, tokenizer, context, kind, own, template, folder.ends,
-            _named(chat), pools_first=folder.pools_first,
-        )  # fmt: skip
+        return _of_folder(file, context, cache_dtype, device)
+    own = current(device).device
     source = file if isinstance(file, GGUF) else GGUF(file, own)
     about = source.metadata
     check_architecture(architecture_of(about))
@@ -99,7 +115,7 @@ def _loaded(file: Any, context: Any, cache_dtype: Any, device: Any) -> LanguageM
     names = ("eos_token_id", "eot_token_id", "eom_token_id")
     found = [about.get(f"tokenizer.ggml.{name}") for name in names]
     return _made(
-        source, about, tokenizer, context, kind, own, about.get("tokenizer.chat_template"),
+        source, about, tokenizer, context, cache_dtype, own, about.get("tokenizer.chat_template"),
         [one for one in found if isinstance(one, int)], _special(about, tokenizer),
         pools_first=about.get("bert.pooling_type") == _POOLS_FIRST,
     )  # fmt: skip

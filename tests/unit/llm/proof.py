@@ -17,18 +17,12 @@ from typing import Any
 import numpy as np
 
 REPOSITORY = Path(__file__).resolve().parents[3]
-sys.path[:0] = [str(REPOSITORY / "py"), str(REPOSITORY / "tests" / "browser")]
+sys.path[:0] = [str(REPOSITORY / name) for name in ("py", "tools", "tests/browser")]
 
 from inside.llm.reference import Decoder, of_bert  # noqa: E402
 
 import browsergpu as bg  # noqa: E402
-
-PROMPTS = [
-    "Once upon a time", "The capital of France is", "def fibonacci(n):", "Water boils at",
-    "The three laws of robotics are", "Dear Sir or Madam,", "1, 1, 2, 3, 5, 8,",
-    "In the beginning", "To make a good soup, first", "The difference between a virus and",
-]  # fmt: skip
-TOKENS = 64
+from compare_llama_cpp import PROMPTS, TOKENS  # noqa: E402
 
 
 def floats(x: Any) -> np.ndarray:

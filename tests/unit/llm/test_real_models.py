@@ -40,10 +40,10 @@ def test_greedy_texts_are_numpys(request: pytest.FixtureRequest, model: str) -> 
     found = proof("text", str(request.getfixturevalue(model)))
     assert len(found) == 10
     for one in found:
-        # float32 sums in another order
-        assert one["worst"] < 1e-4, one
+        # float32 sums in another order, as a share of the largest logit. 6e-6 was measured.
+        assert one["worst"] < 2e-5, one
         # Two logits that are equal within that tolerance may be in either order.
-        assert all(difference < 2e-4 for difference in one["differences"]), one
+        assert all(difference < 4e-5 for difference in one["differences"]), one
     assert sum(not one["differences"] for one in found) >= 9, found
 
 

@@ -20,6 +20,8 @@ from browsergpu.networks.files.safetensors import Safetensors
 
 _OP = "llm.load"
 _MOST_JSON = 1 << 26
+#: The file with all tensors, and the names of its parts if there are several.
+WEIGHTS, INDEX = "model.safetensors", "model.safetensors.index.json"
 
 #: Names of tensors: patterns of the folder's and GGUF's.
 _DECODER = (
@@ -66,14 +68,17 @@ class ModelFolder(Shown, Mapping[str, Any]):
 
     Parameters
     ----------
-    path : path
-        The folder, with config.json, tokenizer.json, and model.safetensors or its parts.
+    path : path, or mapping of names to paths
+        The folder, with config.json, tokenizer.json, and model.safetensors or its parts. Or the
+        paths of its files, if they are in several folders.
     device : Device, optional
         The device for the tensors.
     """
 
-    def __init__(self, path: str | os.PathLike[str], device: Any = None) -> None:
-        self._folder, self._device = Path(path), device
+    def __init__(
+        self, path: str | os.PathLike[str] | Mapping[str, Path], device: Any = None
+    ) -> None:
+        self._files, self._device = path, device
         self._config = self._json("config.json")
         kind = self._config.get("model_type")
         if kind not in _KINDS:
@@ -85,7 +90,7 @@ class ModelFolder(Shown, Mapping[str, Any]):
         #: Metadata by GGUF's names.
         self.metadata = _metadata(self._config, architecture)
         self._places: dict[str, tuple[Safetensors, str]] = {}
-        for file in self._files():
+        for file in self._parts():
             own = Safetensors(file, device)
             for name in own:
                 if not _UNUSED.fullmatch(name):
@@ -96,7 +101,7 @@ class ModelFolder(Shown, Mapping[str, Any]):
     @property
     def tokenizer_file(self) -> Path:
         """The path of tokenizer.json."""
-        return self._folder / "tokenizer.json"
+        return self._path("tokenizer.json")
 
     @property
     def pools_first(self) -> bool:
@@ -110,7 +115,7 @@ class ModelFolder(Shown, Mapping[str, Any]):
     def chat(self) -> dict[str, Any]:
         """tokenizer_config.json, with the chat template and names of special tokens."""
         found = self._optional_json("tokenizer_config.json")
-        template = self._folder / "chat_template.jinja"
+        template = self._path("chat_template.jinja")
         if template.is_file() and template.stat().st_size < _MOST_JSON:
             found["chat_template"] = template.read_text(encoding="utf-8")
         return found
@@ -123,17 +128,18 @@ class ModelFolder(Shown, Mapping[str, Any]):
         own = found if isinstance(found, list) else [found]
         return [one for one in own if isinstance(one, int)]
 
-    def _files(self) -> list[Path]:
-        index = self._folder / "model.safetensors.index.json"
+    def _path(self, name: str) -> Path:
+        """Return the path of a file, which may be missing."""
+        if isinstance(self._files, Mapping):
+            return self._files.get(name, Path("missing") / name)
+        return Path(self._files) / name
+
+    def _parts(self) -> list[Path]:
+        """Return the files with tensors."""
+        index = self._path(INDEX)
         if not index.is_file():
-            return [self._folder / "model.safetensors"]
-        parts = self._json(index.name).get("weight_map")
-        if not isinstance(parts, dict) or not all(isinstance(x, str) for x in parts.values()):
-            raise _wrong(index.name, "a weight_map of file names")
-        names = sorted(set(parts.values()))
-        if any(os.path.basename(name) != name for name in names):
-            raise _wrong(index.name, "a weight_map of files in the folder")
-        return [self._folder / name for name in names]
+            return [self._path(WEIGHTS)]
+        return [self._path(name) for name in parts_of(index)]
 
     def _name(self, name: str) -> str:
         for pattern, own in self._names:
@@ -143,19 +149,10 @@ class ModelFolder(Shown, Mapping[str, Any]):
         return name
 
     def _json(self, name: str) -> dict[str, Any]:
-        path = self._folder / name
-        try:
-            if path.stat().st_size > _MOST_JSON:
-                raise ValueError(f"more than {_MOST_JSON} bytes")
-            found = shallow_json(path.read_text(encoding="utf-8"))
-        except ValueError as error:
-            raise _wrong(name, f"JSON in UTF-8 ({error})") from None
-        if not isinstance(found, dict):
-            raise _wrong(name, "a JSON object")
-        return found
+        return _json_of(self._path(name))
 
     def _optional_json(self, name: str) -> dict[str, Any]:
-        return self._json(name) if (self._folder / name).is_file() else {}
+        return self._json(name) if self._path(name).is_file() else {}
 
     def __getitem__(self, name: str) -> Any:
         if name in self._made:
@@ -164,8 +161,11 @@ class ModelFolder(Shown, Mapping[str, Any]):
         entry = file.entries[own]
         if entry.dtype in ("F16", "BF16") and len(entry.shape) == 2 and entry.shape[1] % 4 == 0:
             rows, columns = entry.shape
-            return QuantizedArray(file.stored(own), (rows, columns), entry.dtype, self._device)
-        return creation.asarray(file.numpy(own), device=self._device)
+            return QuantizedArray(file.part(own), (rows, columns), entry.dtype, self._device)
+        if entry.dtype in ("F16", "BF16", "F64"):
+            floats = file.numpy(own).astype(np.float32)
+            return creation.asarray(floats, device=self._device)
+        return file[own]
 
     def __iter__(self) -> Iterator[str]:
         yield from self._made
@@ -179,6 +179,29 @@ class ModelFolder(Shown, Mapping[str, Any]):
 
     def __repr__(self) -> str:
         return f"<ModelFolder of {len(self)} tensors>"
+
+
+def _json_of(path: Path) -> dict[str, Any]:
+    try:
+        if path.stat().st_size > _MOST_JSON:
+            raise ValueError(f"more than {_MOST_JSON} bytes")
+        found = shallow_json(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise _wrong(path.name, f"JSON in UTF-8 ({error})") from None
+    if not isinstance(found, dict):
+        raise _wrong(path.name, "a JSON object")
+    return found
+
+
+def parts_of(index: Path) -> list[str]:
+    """Return the names of the files with tensors by the index of a model in several parts."""
+    parts = _json_of(index).get("weight_map")
+    if not isinstance(parts, dict) or not all(isinstance(x, str) for x in parts.values()):
+        raise _wrong(INDEX, "a weight_map of file names")
+    names = sorted(set(parts.values()))
+    if not names or any(os.path.basename(name) != name or not name for name in names):
+        raise _wrong(INDEX, "a weight_map of files in the folder")
+    return names
 
 
 def _metadata(config: dict[str, Any], architecture: str) -> dict[str, Any]:

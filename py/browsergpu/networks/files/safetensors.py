@@ -9,12 +9,17 @@ import numpy as np
 
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.context import current
+from browsergpu.core.element_types import FLOAT32, INT32, UINT32
 from browsergpu.core.errors import InvalidArgument, InvalidType
 from browsergpu.core.files import opened
 from browsergpu.functions import creation
-from browsergpu.functions.interchange.file_parts import file_parts
+from browsergpu.functions.interchange.file_parts import FileParts, file_parts
+from browsergpu.functions.interchange.uploads import upload
 from browsergpu.gpu import platform
 from browsergpu.networks.files import headers
+
+#: Types whose bytes go to the GPU as they are.
+_UPLOADED = {"F32": FLOAT32, "I32": INT32, "U32": UINT32}
 
 
 class Safetensors(Mapping[str, Array]):
@@ -59,13 +64,21 @@ class Safetensors(Mapping[str, Array]):
 
     def stored(self, name: str) -> np.ndarray:
         """Return the bytes of an array, as uint8, which share the file's memory if it is mapped."""
+        return np.asarray(self.part(name))
+
+    def part(self, name: str) -> np.ndarray | FileParts:
+        """Return the bytes of an array. Those of a path are not read yet in a page."""
         entry = self.entries[name]
-        return self._read(self._start + entry.begin, self._start + entry.end)
+        return self._bytes[self._start + entry.begin : self._start + entry.end]
 
     def _read(self, begin: int, end: int) -> np.ndarray:
         return np.asarray(self._bytes[begin:end])
 
     def __getitem__(self, name: str) -> Array:
+        entry = self.entries[name]
+        kind = _UPLOADED.get(entry.dtype)
+        if kind is not None:
+            return upload("Safetensors", self.part(name), kind, entry.shape, self.device)
         return creation.asarray(self.numpy(name), device=self.device)
 
     def __iter__(self) -> Iterator[str]:

@@ -22,6 +22,8 @@ _HUB = "https://huggingface.co"
 _TRIES = 4
 _PAUSE_S = 0.25
 _OK, _PARTIAL, _NOT_SATISFIABLE = 200, 206, 416
+#: Statuses of files that are not there.
+_MISSING = {404, 410}
 #: Statuses after which another request can succeed.
 _TRANSIENT = {408, 425, 429, 500, 502, 503, 504}
 _REPOSITORY = re.compile(r"[\w.-]+/[\w.-]+", re.ASCII)
@@ -65,6 +67,7 @@ def download(
     ------
     OSError
         If the server refuses the request, or the connection fails several times in a row.
+        FileNotFoundError if the server has no such file.
     InvalidArgument
         If the file has another hash than ``sha256``.
     Unsupported
@@ -215,7 +218,8 @@ async def _receive(own: _Download) -> None:
         if status in _TRANSIENT:
             raise ConnectionError(f"status {status}")
         if status not in (_OK, _PARTIAL):
-            raise OSError(f"{place.address}: status {status}")
+            kind = FileNotFoundError if status in _MISSING else OSError
+            raise kind(f"{place.address}: status {status}")
         if status == _PARTIAL and (size, tag) != (about.size, about.tag):
             _start_again(place, "the file has changed since the download began")
         if status == _OK:
