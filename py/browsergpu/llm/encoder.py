@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,10 +12,15 @@ from browsergpu.arrays.autograd.grad_mode import no_grad
 from browsergpu.core import checks
 from browsergpu.core.errors import InvalidType
 from browsergpu.core.showing import Shown
-from browsergpu.functions import creation, manipulation, statistics
+from browsergpu.functions import creation, manipulation
 from browsergpu.functions.nn import normalization
 from browsergpu.llm.models.config import Config
+from browsergpu.llm.models.pooling import mean_of
+from browsergpu.llm.tokens.groups import groups, padded
 from browsergpu.llm.tokens.tokenizer import Tokenizer
+
+#: The most tokens that are computed at once, unless one text has more.
+_MOST = 4096
 
 
 class Encoder(Shown):
@@ -49,7 +55,8 @@ class Encoder(Shown):
         Parameters
         ----------
         texts : str or list of str
-            The texts. Those with more tokens than ``context`` are cut.
+            The texts. Those with more tokens than ``context`` are cut. Texts of similar lengths
+            are computed at once.
         normalize : bool
             Whether vectors have length 1. Products of two are then cosines.
         """
@@ -57,7 +64,12 @@ class Encoder(Shown):
         own = [texts] if isinstance(texts, str) else texts
         if not isinstance(own, list | tuple) or not own:
             raise InvalidType(op, "texts", texts, "a string or a list of strings")
-        found = manipulation.stack([self._vector(one) for one in own])
+        tokens = [self._tokens(op, one) for one in own]
+        vectors: dict[int, Array] = {}
+        for group in groups([len(one) for one in tokens], _MOST):
+            found = self._vectors([tokens[n] for n in group])
+            vectors |= {n: found[at] for at, n in enumerate(group)}
+        found = manipulation.stack([vectors[n] for n in range(len(own))])
         if checks.flag(op, "normalize", normalize):
             return normalization.normalize(found, dim=-1)
         return found
@@ -66,13 +78,22 @@ class Encoder(Shown):
         """Return vectors of texts, as :meth:`embed`. The values can be awaited."""
         return self.embed(texts, normalize)
 
-    def _vector(self, text: Any) -> Array:
+    def _tokens(self, op: str, text: Any) -> list[int]:
+        if not isinstance(text, str):
+            raise InvalidType(op, "texts", text, "a string or a list of strings")
         tokens = self.tokenizer.encode(text)
         if len(tokens) > self.context:
             tokens = [*tokens[: self.context - 1], tokens[-1]]
-        ids = creation.asarray(np.array(tokens, np.int32), device=self._device)
-        places = creation.arange(len(tokens), dtype=np.int32, device=self._device)
-        states = self.model(ids, places)
-        if self._pools_first:
-            return states[0]  # type: ignore[no-any-return]
-        return statistics.mean(states, axis=0)
+        return tokens
+
+    def _vectors(self, texts: Sequence[Sequence[int]]) -> Array:
+        """Return vectors [texts, width] of tokens."""
+        lengths = np.array([len(one) for one in texts])
+        longest = int(lengths.max())
+        tokens = creation.asarray(padded(texts, longest), device=self._device)
+        mask = None
+        if lengths.min() < longest:
+            there = np.arange(longest) < lengths[:, None, None, None]
+            mask = creation.asarray(there, device=self._device)
+        states = self.model(tokens, mask)
+        return states[:, 0] if self._pools_first else mean_of(states, lengths)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from copy import copy
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,7 @@ from browsergpu.compiled.guards import versions_of
 from browsergpu.core import checks
 from browsergpu.core.errors import InvalidArgument, InvalidType, NotInitialized, Unsupported
 from browsergpu.core.showing import Description, Shown, byte_count
-from browsergpu.functions import manipulation, statistics
+from browsergpu.functions import manipulation
 from browsergpu.functions.nn import normalization
 from browsergpu.llm.constraints.guide import Guide, TokenBytes
 from browsergpu.llm.constraints.pattern import parsed
@@ -33,11 +32,16 @@ from browsergpu.llm.generation.text import (
 )
 from browsergpu.llm.models.cache import Cache
 from browsergpu.llm.models.config import Config
+from browsergpu.llm.models.pooling import mean_of
+from browsergpu.llm.tokens.groups import groups, padded
 from browsergpu.llm.tokens.templates import ChatTemplate, check_messages
 from browsergpu.llm.tokens.tokenizer import Tokenizer
 
 #: Tokens that end an answer, beside the file's.
 _ENDS = ("<|im_end|>", "<end_of_turn>", "<|eot_id|>", "<|end|>", "<|endoftext|>", "</s>")
+
+#: The most tokens of texts that are embedded at once, unless one text has more.
+_EMBEDDED = 512
 
 
 class LanguageModel(Shown):
@@ -188,8 +192,11 @@ class LanguageModel(Shown):
 
     def _batch(self, requests: Sequence[Request]) -> Batch:
         """Return the work for several requests."""
-        cache_of = partial(Cache, self.config, device=self.device, dtype=self._cache.dtype)
-        return Batch(self.model, cache_of, requests, self.context)
+        return Batch(self.model, self._cache_of, requests, self.context)
+
+    def _cache_of(self, capacity: int, *, sequences: int) -> Cache:
+        """Return a cache for other sequences."""
+        return Cache(self.config, capacity, self.device, self._cache.dtype, sequences)
 
     def stream(self, prompt: Any, **options: Any) -> Iterator[str]:
         """Yield the text after a prompt in pieces, as they are computed. Blocks at each.
@@ -252,39 +259,77 @@ class LanguageModel(Shown):
     def embed(self, texts: Any) -> Array:
         """Return vectors of length 1 for texts, float32 of shape [texts, width].
 
-        A vector is the mean of the last states of a text's tokens, divided by its norm. The next
-        text is computed anew.
+        A vector is the mean of the last states of a text's tokens, divided by its norm. Texts of
+        similar lengths are computed at once, in a cache of their own.
         """
+        op = "embed"
         own = [texts] if isinstance(texts, str) else texts
         if not isinstance(own, list | tuple) or not own:
-            raise InvalidType("embed", "texts", texts, "a string or a list of strings")
-        return manipulation.stack([self._embedding(one) for one in own])
+            raise InvalidType(op, "texts", texts, "a string or a list of strings")
+        tokens = [self._whole(op, "texts", one) for one in own]
+        vectors: dict[int, Array] = {}
+        with no_grad():
+            for group in groups([len(one) for one in tokens], _EMBEDDED):
+                found = self._vectors([tokens[n] for n in group])
+                vectors |= {n: found[at] for at, n in enumerate(group)}
+        return manipulation.stack([vectors[n] for n in range(len(own))])
 
     async def embed_async(self, texts: Any) -> Array:
         """Return vectors for texts, as :meth:`embed`. The values can be awaited."""
         return self.embed(texts)
 
-    @no_grad()
-    def _embedding(self, text: Any) -> Array:
-        tokens = self._tokens("embed", text)
-        if not 0 < len(tokens) <= self.context:
-            given = Description(f"{len(tokens)} tokens")
-            raise InvalidArgument("embed", "texts", given, f"have 1 to {self.context} tokens")
-        self._sequence.forget()
-        self._cache.move_to(0)
-        states = self.model(self._steps.array(tokens), self._cache)
-        return normalization.normalize(statistics.mean(states, axis=0), dim=0)
+    def _vectors(self, texts: Sequence[Sequence[int]]) -> Array:
+        """Return vectors [texts, width] of tokens."""
+        lengths = np.array([len(one) for one in texts])
+        longest = int(lengths.max())
+        cache = self._cache_of(longest, sequences=len(texts))
+        states = self.model(self._steps.array(padded(texts, longest).reshape(-1)), cache)
+        shaped = states.reshape((len(texts), longest, states.shape[1]))
+        return normalization.normalize(mean_of(shaped, lengths), dim=-1)
 
     def logits(self, tokens: Sequence[int]) -> Array:
         """Return the logits after each token, float32 of shape [T, vocabulary]."""
-        own = self._tokens("logits", list(tokens))
-        if not 0 < len(own) <= self.context:
-            given = Description(f"{len(own)} tokens")
-            raise InvalidArgument("logits", "tokens", given, f"have 1 to {self.context} tokens")
+        own = self._steps.array(self._whole("logits", "tokens", list(tokens)))
+        self._begin()
+        with no_grad():
+            return self.model.logits(self.model(own, self._cache))  # type: ignore[no-any-return]
+
+    def attention(self, prompt: Any, layer: int) -> Array:
+        """Return how much the tokens of a prompt attend to each other in a layer.
+
+        Parameters
+        ----------
+        prompt : str, list of int or list of dict
+            A text, its tokens, or messages of a chat.
+        layer : int
+            The number of the layer, from 0 on.
+
+        Returns
+        -------
+        Array
+            Shape [heads, T, T], float32. Row t of a head has the shares of token t, which add up to
+            1. Shares of later tokens are 0.
+        """
+        op = "attention"
+        own = self._steps.array(self._whole(op, "prompt", prompt))
+        most = self.config.layers - 1
+        number = checks.integer(op, "layer", layer, 0, most)
+        self._begin()
+        with no_grad():
+            return self.model.shares(own, self._cache, number)  # type: ignore[no-any-return]
+
+    def _whole(self, op: str, name: str, prompt: Any) -> list[int]:
+        """Return the tokens of a prompt that the context holds."""
+        tokens = self._tokens(op, prompt)
+        if not 0 < len(tokens) <= self.context:
+            given = Description(f"{len(tokens)} tokens")
+            raise InvalidArgument(op, name, given, f"have 1 to {self.context} tokens")
+        return tokens
+
+    def _begin(self) -> None:
+        """Start another sequence in the cache."""
         self._sequence.forget()
         self._cache.move_to(0)
-        with no_grad():
-            return self.model.logits(self.model(self._steps.array(own), self._cache))  # type: ignore[no-any-return]
 
     def close(self) -> None:
         """Free the memory on the GPU. The model cannot be used any more."""

@@ -20,6 +20,7 @@ from browsergpu.functions.random.generator import Generator
 from browsergpu.llm.generation.sampling import log_probability, sample
 from browsergpu.llm.generation.settings import Settings
 from browsergpu.llm.models.cache import Cache
+from browsergpu.llm.tokens.groups import groups, padded
 
 #: The most tokens of prompts that are computed at once.
 _PROMPT = 512
@@ -82,19 +83,14 @@ class Steps(Shown):
         rests = [prompt[at:] for prompt, at in zip(prompts, begins, strict=True)]
         lengths = [len(one) for one in rests]
         found: dict[int, Array] = {}
-        for group in _groups(lengths):
+        for group in groups(lengths, _PROMPT):
             longest = max(lengths[slot] for slot in group)
             for at in range(0, longest, _PROMPT):  # groups of several have one part
                 part = min(_PROMPT, longest - at)
                 # A token after the end writes to the cache where the next token will.
-                padded = [
-                    [*rests[slot][at : at + part], *[0] * (at + part - lengths[slot])]
-                    for slot in group
-                ]
+                rows = padded([rests[slot][at : at + part] for slot in group], part)
                 self._cache.select(group, [begins[slot] + at for slot in group])
-                states = self._model(
-                    self.array([one for row in padded for one in row]), self._cache
-                )
+                states = self._model(self.array(rows.reshape(-1)), self._cache)
             for n, slot in enumerate(group):
                 last = n * part + (lengths[slot] - 1) % _PROMPT
                 found[slot] = states[last : last + 1]
@@ -120,7 +116,7 @@ class Steps(Shown):
         else:
             self._mask[...] = np.stack(masks)
 
-    def array(self, tokens: Sequence[int]) -> Array:
+    def array(self, tokens: Any) -> Array:
         """Return tokens as int32."""
         return creation.asarray(np.asarray(tokens, np.int32), device=self._device)
 
@@ -160,21 +156,6 @@ class Steps(Shown):
             with suppress(DeviceLost):
                 one.graph.close()
         self._graphs.clear()
-
-
-def _groups(lengths: Sequence[int]) -> list[list[int]]:
-    """Return the sequences whose prompts are computed together, padded to the longest.
-
-    They have at most _PROMPT tokens, and at most twice as many as without the padding.
-    """
-    found: list[list[int]] = []
-    for slot in sorted(range(len(lengths)), key=lambda one: -lengths[one]):
-        longest = lengths[found[-1][0]] if found else 0
-        if found and 2 * lengths[slot] >= longest and (len(found[-1]) + 1) * longest <= _PROMPT:
-            found[-1].append(slot)
-        else:
-            found.append([slot])
-    return found
 
 
 class _Step:

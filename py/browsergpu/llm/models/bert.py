@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from math import sqrt
 
+import numpy as np
+
 from browsergpu.arrays.array import Array
-from browsergpu.functions import manipulation
+from browsergpu.functions import creation, manipulation
 from browsergpu.functions.nn import activations, tables
 from browsergpu.functions.nn.attention import scaled_dot_product_attention
 from browsergpu.llm.models.config import Config
@@ -31,18 +33,19 @@ class BertBlock(Module):
         self.down = Linear(weights, f"{prefix}.ffn_down", width, inner)
         self.norm = LayerNorm(weights, f"{prefix}.layer_output_norm", width, config.eps)
 
-    def forward(self, x: Array) -> Array:
-        """Return the states [T, width] after the block."""
-        q, k, v = (self._heads(one(x)) for one in (self.q, self.k, self.v))
+    def forward(self, x: Array, count: int, mask: Array | None) -> Array:
+        """Return the states [count · T, width] after the block, of ``count`` texts of T tokens."""
+        q, k, v = (self._heads(one(x), count) for one in (self.q, self.k, self.v))
         scale = 1 / sqrt(self.sizes[1])
-        found = scaled_dot_product_attention(q, k, v, scale=scale)
-        joined = manipulation.permute_dims(found, (1, 0, 2)).reshape(x.shape)
+        found = scaled_dot_product_attention(q, k, v, mask, scale=scale)
+        joined = manipulation.permute_dims(found, (0, 2, 1, 3)).reshape(x.shape)
         x = self.attention_norm(self.output(joined, x))
         return self.norm(self.down(activations.gelu(self.up(x)), x))  # type: ignore[no-any-return]
 
-    def _heads(self, x: Array) -> Array:
-        """Return [heads, T, head_width]."""
-        return manipulation.permute_dims(x.reshape((x.shape[0], *self.sizes)), (1, 0, 2))
+    def _heads(self, x: Array, count: int) -> Array:
+        """Return [count, heads, T, head_width]."""
+        own = x.reshape((count, x.shape[0] // count, *self.sizes))
+        return manipulation.permute_dims(own, (0, 2, 1, 3))
 
 
 class Bert(Module):
@@ -59,11 +62,18 @@ class Bert(Module):
         self.norm = LayerNorm(weights, "token_embd_norm", config.width, config.eps)
         self.blocks = ModuleList([BertBlock(weights, config, n) for n in range(config.layers)])
 
-    def forward(self, tokens: Array, places: Array) -> Array:
-        """Return the states [T, width] of int32 tokens [T] at int32 positions [T]."""
-        first = tables.embedding(places[:1] * 0, self.types)  # a single text has the type 0
-        x = tables.embedding(tokens, self.embeddings) + tables.embedding(places, self.positions)
-        x = self.norm(x + first)
+    def forward(self, tokens: Array, mask: Array | None = None) -> Array:
+        """Return the states [N, T, width] of int32 tokens [N, T].
+
+        ``mask`` is bool of shape [N, 1, 1, T] for texts of several lengths: whether there is a
+        token.
+        """
+        count, length = tokens.shape
+        first = self.types[:1] if isinstance(self.types, Array) else self.types.dequantize()[:1]
+        places = creation.arange(length, dtype=np.int32, device=tokens.device)
+        rows = tables.embedding(places, self.positions) + first  # a single text has the type 0
+        x = tables.embedding(tokens, self.embeddings) + rows
+        x = self.norm(x.reshape((count * length, x.shape[2])))
         for block in self.blocks:
-            x = block(x)
-        return x  # type: ignore[no-any-return]
+            x = block(x, count, mask)
+        return x.reshape((count, length, x.shape[1]))  # type: ignore[no-any-return]

@@ -55,16 +55,31 @@ class Decoder(Module):
 
         Without a cache, the tokens are the whole sequence, and there is a gradient.
         """
-        x = tables.embedding(tokens, self.embeddings)
-        if self.scale != 1:
-            x = x * self.scale
+        x = self._embedded(tokens)
         for block in self.blocks:
-            x = self.block(block, x, cache)
+            x = block(x, cache, self.angles_of(block))
         return self.norm(x)  # type: ignore[no-any-return]
 
-    def block(self, block: Module, x: Array, cache: Cache | None) -> Array:
-        """Return the states after a block."""
-        return block(x, cache, self.angles)  # type: ignore[no-any-return]
+    def shares(self, tokens: Array, cache: Cache, layer: int) -> Array:
+        """Return the attention of a layer, [heads, T, T], of int32 tokens [T] from position 0 on.
+
+        ``cache`` is at position 0.
+        """
+        x = self._embedded(tokens)
+        for block in self.blocks[:layer]:
+            x = block(x, cache, self.angles_of(block))
+        last = self.blocks[layer]
+        own = last.attention_norm(x)
+        return last.attention.shares(own, cache.position, self.angles_of(last))  # type: ignore[no-any-return]
+
+    def _embedded(self, tokens: Array) -> Array:
+        """Return the states before the first block."""
+        x = tables.embedding(tokens, self.embeddings)
+        return x * self.scale if self.scale != 1 else x
+
+    def angles_of(self, block: Module) -> Array:
+        """Return the angles of a block's rotary position embeddings."""
+        return self.angles
 
     def logits(self, states: Array) -> Array:
         """Return the logits [T, vocabulary] of states."""

@@ -71,7 +71,6 @@ class Gemma(Decoder):
                 weights, config, positions, config.rope_local_base, scaled=False
             )
 
-    def block(self, block: Module, x: Array, cache: Cache | None) -> Array:
-        """Return the states after a block."""
-        turn = self.local_angles if block.is_local else self.angles
-        return block(x, cache, turn)  # type: ignore[no-any-return]
+    def angles_of(self, block: Module) -> Array:
+        """Return the angles of a block, which differ in those with a sliding window."""
+        return self.local_angles if block.is_local else self.angles

@@ -50,13 +50,26 @@ class GPT2(Module):
         self.steps = creation.arange(positions, dtype=np.int32, device=weights.device)
 
     def forward(self, tokens: Array, cache: Cache) -> Array:
-        """Return the states [T, width] of int32 tokens [T], from the cache's position on."""
-        each = tokens.size // cache.position.size
-        places = (cache.position[:, None] + self.steps[:each]).reshape((-1,))
-        x = tables.embedding(tokens, self.embeddings) + tables.embedding(places, self.positions)
+        """Return the states [T, width] of int32 tokens [T], from the cache's positions on."""
+        x = self._embedded(tokens, cache)
         for block in self.blocks:
             x = block(x, cache)
         return self.norm(x)  # type: ignore[no-any-return]
+
+    def shares(self, tokens: Array, cache: Cache, layer: int) -> Array:
+        """Return the attention of a layer, as ``Decoder.shares``."""
+        x = self._embedded(tokens, cache)
+        for block in self.blocks[:layer]:
+            x = block(x, cache)
+        last = self.blocks[layer]
+        return last.attention.shares(last.attention_norm(x), cache.position, None)  # type: ignore[no-any-return]
+
+    def _embedded(self, tokens: Array, cache: Cache) -> Array:
+        """Return the states before the first block."""
+        each = tokens.size // cache.position.size
+        places = (cache.position[:, None] + self.steps[:each]).reshape((-1,))
+        x = tables.embedding(tokens, self.embeddings) + tables.embedding(places, self.positions)
+        return x  # type: ignore[no-any-return]
 
     def logits(self, states: Array) -> Array:
         """Return the logits [T, vocabulary] of states."""

@@ -113,8 +113,6 @@ class Attention(Module):
         Without a cache, the tokens are the whole sequence, and there is a gradient.
         """
         q, k, v = self._heads(x)
-        if self.is_normed:
-            q, k = self.q_norm(q), self.k_norm(k)
         if cache is None:
             if angles is not None:
                 q, k = (training.rotated(one, angles, adjacent=self.adjacent) for one in (q, k))
@@ -126,24 +124,34 @@ class Attention(Module):
         found = cache.attend(self.layer, q, self.scale, self.softcap, self.window)
         return self._joined(found, residual)
 
+    def shares(self, x: Array, position: Array, angles: Array | None) -> Array:
+        """Return how much each of the tokens [T, width] attends to each token, [heads, T, T].
+
+        The tokens are the whole sequence, and ``position`` is 0.
+        """
+        q, k, _ = self._heads(x)
+        if angles is not None:
+            q, k = (rotate(one, angles, position, self.adjacent) for one in (q, k))
+        return training.shares(q, k, self.scale, self.softcap, self.window)
+
     def _joined(self, x: Array, residual: Array | None) -> Array:
         """Return the output of heads [T, H, D]."""
         heads, _, width = self.sizes
         return self.output(x.reshape((x.shape[0], heads * width)), residual)  # type: ignore[no-any-return]
 
     def _heads(self, x: Array) -> tuple[Array, Array, Array]:
-        """Return queries, keys and values of shape [T, heads, head_width]."""
+        """Return queries, keys and values of shape [T, heads, head_width], normalized."""
         heads, kv_heads, width = self.sizes
         count = x.shape[0]
         if "qkv" in self._modules:
             all_heads = self.qkv(x).reshape((count, heads + 2 * kv_heads, width))
             end = heads + kv_heads
-            return all_heads[:, :heads], all_heads[:, heads:end], all_heads[:, end:]
-        return (
-            self.q(x).reshape((count, heads, width)),
-            self.k(x).reshape((count, kv_heads, width)),
-            self.v(x).reshape((count, kv_heads, width)),
-        )
+            q, k, v = all_heads[:, :heads], all_heads[:, heads:end], all_heads[:, end:]
+        else:
+            q = self.q(x).reshape((count, heads, width))
+            k = self.k(x).reshape((count, kv_heads, width))
+            v = self.v(x).reshape((count, kv_heads, width))
+        return (self.q_norm(q), self.k_norm(k), v) if self.is_normed else (q, k, v)
 
 
 class GatedMLP(Module):

@@ -28,12 +28,13 @@ def rotate(x: np.ndarray, base: float, adjacent: bool) -> np.ndarray:
     return found
 
 
-def attend(
-    q: np.ndarray, k: np.ndarray, v: np.ndarray, scale: float, window: int = 0, cap: float = 0.0
+def shares_of(
+    q: np.ndarray, k: np.ndarray, scale: float, window: int = 0, cap: float = 0.0
 ) -> np.ndarray:
-    count, heads, width = q.shape
+    """The shares [H, T, T] of the tokens to which each token attends."""
+    count, heads, _ = q.shape
     each = heads // k.shape[1]
-    found = np.empty_like(q)
+    found = np.empty((heads, count, count), q.dtype)
     at = np.arange(count)
     hidden = at[None, :] > at[:, None]
     if window:
@@ -44,8 +45,14 @@ def attend(
             scores = F(cap) * np.tanh(scores / F(cap))
         scores[hidden] = -np.inf
         shares = np.exp(scores - scores.max(-1, keepdims=True))
-        found[:, h] = (shares / shares.sum(-1, keepdims=True)) @ v[:, h // each]
-    return found.reshape(count, heads * width)
+        found[h] = shares / shares.sum(-1, keepdims=True)
+    return found
+
+
+def attend(shares: np.ndarray, v: np.ndarray) -> np.ndarray:
+    each = len(shares) // v.shape[1]
+    found = [own @ v[:, h // each] for h, own in enumerate(shares)]
+    return np.concatenate(found, axis=1)
 
 
 def silu(x: np.ndarray) -> np.ndarray:
@@ -83,8 +90,9 @@ class Decoder:
         self.final = own.get("final_logit_softcapping", 0.0)
 
     def logits(self, tokens: Any) -> np.ndarray:
-        """The logits [T, vocabulary] of tokens."""
+        """The logits [T, vocabulary] of tokens. ``shares`` gets the attention of each layer."""
         w = self.w
+        self.shares: list[np.ndarray] = []
         x = w["token_embd.weight"][np.asarray(tokens)]
         if self.is_gemma:
             x = x * F(np.sqrt(self.width))
@@ -118,7 +126,8 @@ class Decoder:
             window = 0 if n % 2 else window
         adjacent = self.kind == "llama"
         q, k = rotate(q, base, adjacent), rotate(k, base, adjacent)
-        a = attend(q, k, v, self.head**-0.5, window, self.softcap)
+        self.shares.append(shares_of(q, k, self.head**-0.5, window, self.softcap))
+        a = attend(self.shares[-1], v)
         a = self.linear(a, f"{at}.attn_output")
         x = x + (rms(a, w[f"{at}.post_attention_norm.weight"], self.eps) if is_gemma else a)
         m = rms(x, w[f"{at}.ffn_norm.weight"], self.eps)
@@ -150,7 +159,7 @@ def of_gpt2(w: dict[str, np.ndarray], tokens: Any, heads: int, eps: float) -> np
         at = f"blk.{n}"
         a = linear(layer_norm(x, w, f"{at}.attn_norm", eps), f"{at}.attn_qkv")
         q, k, v = (one.reshape(count, heads, -1) for one in np.split(a, 3, axis=1))
-        x = x + linear(attend(q, k, v, q.shape[2] ** -0.5), f"{at}.attn_output")
+        x = x + linear(attend(shares_of(q, k, q.shape[2] ** -0.5), v), f"{at}.attn_output")
         m = linear(layer_norm(x, w, f"{at}.ffn_norm", eps), f"{at}.ffn_up")
         x = x + linear(gelu(m), f"{at}.ffn_down")
         n += 1

@@ -35,8 +35,11 @@ def _close(found: Any, expected: np.ndarray) -> None:
 def test_decoders(bg: Any, kind: str) -> None:
     about = tiny.metadata(kind, **OPTIONS[kind])
     llm = bg.llm.load(tiny.file_of(bg, tiny.weights(kind), about), context=32)
-    expected = Decoder(tiny.weights(kind), about).logits(TOKENS)
+    decoder = Decoder(tiny.weights(kind), about)
+    expected = decoder.logits(TOKENS)
     _close(llm.logits(TOKENS), expected)
+    for layer, shares in enumerate(decoder.shares):
+        _close(llm.attention(TOKENS, layer), shares)
     text = llm.generate(TOKENS[:-1], max_tokens=3)  # token by token
     assert text.tokens[0] == expected[-2].argmax()
     llm.close()
@@ -49,6 +52,10 @@ def test_gpt2(bg: Any) -> None:
     llm = bg.llm.load(tiny.file_of(bg, weights, about), context=32)
     expected = of_gpt2(weights, TOKENS, tiny.HEADS, 1e-5)
     _close(llm.logits(TOKENS), expected)
+    shares = np.asarray(llm.attention(TOKENS, 1))
+    assert shares.shape == (tiny.HEADS, len(TOKENS), len(TOKENS))
+    assert np.allclose(shares.sum(-1), 1, atol=1e-5)
+    assert not np.triu(shares, 1).any()
     again = llm.generate(TOKENS[:4], max_tokens=4).tokens
     tokens = TOKENS[:4]
     for token in again:
@@ -75,3 +82,10 @@ def test_bert(bg: Any) -> None:
         expected = of_bert(weights, ids, tiny.HEADS, 1e-5)
         assert 1 - row @ expected < 1e-6
     assert encoder.tokenizer.decode([2, 4, 5, 6, 3]) == "hello worldlo"
+    texts = ["hello", "the " * 20, "world hello", "", "hello the worldlo!", "hello"]
+    together = np.asarray(encoder.embed(texts, normalize=False))
+    alone = [np.asarray(encoder.embed(one, normalize=False))[0] for one in texts]
+    # float32 sums in another order
+    assert np.abs(together - alone).max() < 1e-5
+    with pytest.raises(TypeError, match="texts must be a string"):
+        encoder.embed(["a", 5])

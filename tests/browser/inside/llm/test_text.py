@@ -205,10 +205,24 @@ def test_a_closed_model(bg: Any, llm: Any) -> None:
 
 
 def test_embeddings_have_length_1(bg: Any, llm: Any) -> None:
-    found = np.asarray(llm.embed(["hello", "the world"]))
-    assert found.shape == (2, tiny.WIDTH)
+    texts = ["hello", "the world", "in the an hello the", [20, 33]]
+    found = np.asarray(llm.embed(texts))
+    assert found.shape == (4, tiny.WIDTH)
     assert np.allclose(np.linalg.norm(found, axis=1), 1, atol=1e-5)
-    assert np.array_equal(np.asarray(llm.embed("hello"))[0], found[0])
+    alone = [np.asarray(llm.embed([one]))[0] for one in texts]
+    assert np.abs(found - alone).max() < 1e-5  # float32 sums in another order
+
+
+def test_attention_of_a_prompt(bg: Any, llm: Any) -> None:
+    tokens = llm.tokenizer.encode(PROMPT)
+    expected = llm.generate(PROMPT, max_tokens=5)
+    shares = llm.attention(PROMPT, 1)
+    assert shares.shape == (tiny.HEADS, len(tokens), len(tokens))
+    assert llm.generate(PROMPT, max_tokens=5) == expected
+    with pytest.raises(ValueError, match="layer must be an integer of at most 1"):
+        llm.attention(PROMPT, 2)
+    with pytest.raises(ValueError, match="prompt must have 1 to 64 tokens, got 65 tokens"):
+        llm.attention([5] * 65, 0)
 
 
 def test_bad_arguments(bg: Any, llm: Any) -> None:
