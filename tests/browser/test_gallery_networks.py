@@ -98,4 +98,14 @@ def test_chat(notebook: NotebookPage) -> None:
     text = run(notebook, "chat")
     assert number(text, "then") > 0  # tokens a second
     assert re.search("the animal: (cat|dog|bird) with legs: (2|4)", text)
+    assert number(text, "adds up to:") > 0.99
+    assert number(text, "itself:") > 0.99
+
+
+def test_notes(notebook: NotebookPage) -> None:
+    """Of a tiny encoder with random weights, in place of the downloaded one."""
+    text = run(notebook, "notes")
+    assert "8 notes of 1 files" in text
+    assert "milk and eggs" in text
+    assert text.count("examples: ") == 3
     assert number(text, "itself:") > 0.99

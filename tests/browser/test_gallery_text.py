@@ -6,7 +6,6 @@ import os
 import shutil
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,7 +13,7 @@ import pytest
 from harness.gallery import SMALL
 from harness.lab import Lab
 from harness.notebook import NotebookPage
-from harness.patience import PATIENCE_S
+from harness.published import run_all, wait_for_files
 from harness.static import static_host
 from playwright.sync_api import Page, expect
 
@@ -26,7 +25,6 @@ pytestmark = pytest.mark.all
 
 ROOT = Path(__file__).resolve().parents[2]
 NAMES = ("PP-OCRv6_det_small.onnx", "PP-OCRv6_rec_small.onnx")
-RUN_MS = 600_000  # SwiftShader runs the networks
 
 DRAW = """
 import sys
@@ -66,31 +64,6 @@ def picture(packages: Path, path: Path) -> bytes:
     environment = os.environ | {"PYTHONPATH": str(packages)}
     subprocess.run([sys.executable, "-c", DRAW, str(path)], env=environment, check=True)
     return path.read_bytes()
-
-
-def run_all(notebook: NotebookPage, settings: str) -> str:
-    """Run the notebook with other settings, and return its outputs."""
-    notebook.fill(1, settings)
-    notebook.press("Run all")
-    notebook.wait_finished(RUN_MS)
-    expect(notebook.page.locator(".output-traceback")).to_have_count(0)
-    return "\n".join(notebook.page.locator(".cell-outputs").all_inner_texts())
-
-
-def wait_for_files(page: Page, host: Path) -> None:
-    """Wait until the browser has all files of the published page."""
-    own = ("docs/", "service-worker.js", "published-files.js")
-    files = [path for path in (host / "project").rglob("*") if path.is_file()]
-    names = [path.relative_to(host / "project").as_posix() for path in files]
-    wanted = len([name for name in names if not name.startswith(own)])
-    deadline = time.monotonic() + PATIENCE_S
-    count = """async () => {
-      const [name] = (await caches.keys()).filter((one) => one.startsWith("browsergpu-published"));
-      return (await (await caches.open(name)).keys()).length;
-    }"""
-    while page.evaluate(count) < wanted:
-        assert time.monotonic() < deadline
-        page.wait_for_timeout(500)
 
 
 def test_text_is_read_offline_after_the_first_visit(

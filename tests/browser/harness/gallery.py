@@ -21,7 +21,12 @@ LISTED = json.loads((GALLERY / "index.json").read_text(encoding="utf-8"))
 MODEL = (Path(__file__).parent / "gpt_model.py").read_text(encoding="utf-8")
 
 #: Functions that make a file of a tiny language model.
-TINY = (Path(__file__).parents[1] / "inside" / "llm" / "tiny.py").read_text(encoding="utf-8")
+_LLM = Path(__file__).parents[1] / "inside" / "llm"
+TINY = (_LLM / "tiny.py").read_text(encoding="utf-8")
+#: Functions that make a folder of a tiny encoder.
+FOLDERS = (
+    (_LLM / "folders.py").read_text(encoding="utf-8").replace("from inside.llm import", "import")
+)
 
 #: Small sizes, as replacements of the notebooks' first cells.
 SMALL = {
@@ -40,6 +45,10 @@ SMALL = {
     "chat": f"from pathlib import Path\nPath('tiny.py').write_text({TINY!r})\n"
     "import browsergpu as bg\nimport tiny\nsource = 'tiny.gguf'\ncontext, most = 128, 8\n"
     "Path(source).write_bytes(tiny.file_of(bg, tiny.weights('llama'), tiny.metadata('llama')))",
+    "notes": f"from pathlib import Path\nPath('tiny.py').write_text({TINY!r})\n"
+    f"Path('folders.py').write_text({FOLDERS!r})\n"
+    "import browsergpu as bg\nimport folders, tiny\naddress, question = 'tiny', 'milk and eggs'\n"
+    "folders.encoder(bg, Path(address), tiny.with_biases('bert'))",
     "retrained": "channels, epochs, rounds = 8, 3, 60",
     "text": "photo = ''\naddress = '/text-models'",
 }
