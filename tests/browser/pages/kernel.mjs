@@ -5,7 +5,10 @@ import { loadPyodide } from "/pyodide/pyodide.mjs";
 let pyodide;
 
 export async function boot(packages) {
-  pyodide = await loadPyodide({ indexURL: "/pyodide/" });
+  const lock = await fetch("/lock/pyodide-lock.json"); // the site's, which has more wheels
+  pyodide = await loadPyodide({
+    indexURL: "/pyodide/", packageBaseUrl: absolute("/pyodide/"), lockFileContents: await lock.text(),
+  });
   if (packages.length > 0) await pyodide.loadPackage(packages, { messageCallback: () => {} });
 }
 

@@ -6,6 +6,7 @@ be called.
 
 from __future__ import annotations
 
+import importlib
 import json
 from collections.abc import Coroutine
 from contextlib import suppress
@@ -20,6 +21,7 @@ from browsergpu.core.showing import Shown
 
 try:
     import js
+    import pyodide_js
     from pyodide.code import run_js
     from pyodide.ffi import JsException, can_run_sync, create_proxy, jsnull, run_sync, to_js
 
@@ -240,6 +242,29 @@ async def open_address(url: str, begin: int = 0, *, may_be_cached: bool = False)
 def kept_folder() -> Path:
     """Return the folder for downloaded files. The notebook stores it in the browser."""
     return Path.home() / "models"
+
+
+def load_package(name: str) -> bool:
+    """Load a package of Pyodide's lock file. Returns whether it can be imported now.
+
+    Blocks. Returns False if Python cannot block here, or the site does not have the package.
+    """
+    if not can_block():
+        return False
+    problems: list[str] = []
+
+    async def load() -> None:
+        note = create_proxy(problems.append)
+        try:
+            await pyodide_js.loadPackage(name, to_object({"errorCallback": note}))
+        except JsException as error:
+            problems.append(str(error))
+        finally:
+            note.destroy()
+
+    block_on(load(), "load_package")
+    importlib.invalidate_caches()
+    return not problems
 
 
 async def load_naga(url: str) -> Any:

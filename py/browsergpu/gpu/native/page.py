@@ -124,6 +124,11 @@ async def open_address(url: str, begin: int = 0, *, may_be_cached: bool = False)
         raise ConnectionError(f"{url}: {error}") from None
 
 
+def load_package(name: str) -> bool:
+    """Return False, since packages are installed by pip here."""
+    return False
+
+
 async def load_naga(url: str) -> Any:
     """Raise JsError, since there is no JavaScript to translate SPIR-V."""
     raise JsError("SPIR-V can be translated only in a page. Pass WGSL here.")

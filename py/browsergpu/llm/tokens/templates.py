@@ -9,10 +9,12 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
+from importlib.util import find_spec
 from typing import Any
 
 from browsergpu.core.errors import InvalidArgument, InvalidType, Unsupported
 from browsergpu.core.showing import Description, Shown
+from browsergpu.gpu import platform
 
 _OP = "chat"
 _MOST_TURNS = 1_000_000
@@ -191,16 +193,15 @@ def _now(form: Any) -> str:
 
 
 def _compiled(source: str, budget: _Budget) -> Any:
-    try:
-        import jinja2
-        from jinja2 import nodes
-        from jinja2.sandbox import ImmutableSandboxedEnvironment
-        from jinja2.visitor import NodeTransformer
-    except ImportError:
+    if find_spec("jinja2") is None and not platform.load_package("jinja2"):
         raise Unsupported(
             _OP, "Chat templates need the package Jinja2. Install it with pip install jinja2, or "
             "in a page with await micropip.install('jinja2')."
-        ) from None  # fmt: skip
+        )  # fmt: skip
+    import jinja2
+    from jinja2 import nodes
+    from jinja2.sandbox import ImmutableSandboxedEnvironment
+    from jinja2.visitor import NodeTransformer
 
     class Environment(ImmutableSandboxedEnvironment):
         intercepted_binops = frozenset({"+", "*", "**", "%"})

@@ -198,6 +198,17 @@ def test_awaited_text(bg: Any, llm: Any) -> None:
     assert platform.block_on(text(), "test") == (expected, expected)
 
 
+def test_a_chat(bg: Any, llm: Any) -> None:
+    """By the template, whose Jinja2 is one of the site's packages in a page."""
+    messages = [{"role": "user", "content": "hello"}]
+    text = llm.prompt_of(messages)
+    assert text == "<|im_start|>user\nhello<|im_end|>\n<|im_start|>assistant\n"
+    expected = llm.generate(text, max_tokens=6)
+    assert llm.chat(messages, max_tokens=6) == expected
+    assert "".join(llm.stream(messages, max_tokens=6)) == expected
+    assert llm.generate([messages, messages], max_tokens=6) == [expected] * 2
+
+
 def test_a_closed_model(bg: Any, llm: Any) -> None:
     llm.close()
     with pytest.raises(bg.errors.NotInitialized, match="Load it again"):
