@@ -26,7 +26,7 @@ from browsergpu.arrays.reduce import room
 from browsergpu.arrays.value import NODE, Value
 from browsergpu.arrays.views.aliases import fills_memory, other_values
 from browsergpu.core.checks import product
-from browsergpu.core.element_types import ElementType
+from browsergpu.core.element_types import BOOL, ElementType
 from browsergpu.core.errors import DeviceError
 from browsergpu.core.shapes import Shape
 from browsergpu.core.showing import Shown
@@ -61,7 +61,10 @@ class Draft(Shown):
         return Array(x.node, self._tracer) if isinstance(x, Value) else x
 
     def result(self, value: Array, into: int = NEW) -> None:
-        """Assign a value to an operand of the row by its number, or to a new array (NEW)."""
+        """Assign a value to an operand of the row by its number, or to a new array (NEW).
+
+        A bool value can go to FLAG: :func:`update_if_any` returns whether any of them is true.
+        """
         self._results.append((value.node.place, into))
 
     def formula(self, op: str) -> Formula:
@@ -72,8 +75,8 @@ class Draft(Shown):
         page = self._page
         part = extract(tuple(page.code), tuple([place for place, _ in self._results]))
         count = len(self._operands)
-        new = [into for _, into in self._results].count(NEW)
-        numbers = self._numbers(op, [at for at in part.arrays if at in page.leaves], count + new)
+        bound = count + len([into for _, into in self._results if into < 0])
+        numbers = self._numbers(op, [at for at in part.arrays if at in page.leaves], bound)
         shared: list[int] = []
         operands, offsets = [], []
         for place in part.arrays:
@@ -173,6 +176,26 @@ def update(op: str, formula: Formula, rows: Sequence[Sequence[Array]]) -> list[l
     """
     parts = _apart(rows, formula.rule.written)
     return [made for part in parts for made in _update(op, formula, part)]
+
+
+def update_if_any(
+    op: str, formula: Formula, rows: Sequence[Sequence[Array]], before: Array | None = None
+) -> tuple[list[list[Array]], Array]:
+    """Apply a formula as :func:`update` does, and return whether any FLAG result is true.
+
+    The second result is a new bool array without axes. ``before`` is such an array from an earlier
+    call, which this call sets too.
+    """
+    like = rows[0][0]
+    device = like.tracer.device
+    if before is None:
+        node = room(device, op, BOOL, ())
+        device.recorder.clear(node.storage.buffer.id, 0, 4)
+        before = UNTRACKED_OF[type(like)](node, like.tracer)
+    else:
+        before.node.storage.written()
+    buffer = before.node.storage.buffer.id
+    return update(op, formula._replace(flag=(buffer,)), rows), before
 
 
 def _update(op: str, formula: Formula, rows: Sequence[Sequence[Array]]) -> list[list[Array]]:

@@ -32,12 +32,15 @@ class Formula(NamedTuple):
         The offsets of the elements in the shared buffers.
     words
         The words of the numbers.
+    flag
+        The ids of the buffers that FLAG results set: one, or none.
     """
 
     rule: Rule
     shared: tuple[int, ...]
     offsets: tuple[int, ...]
     words: tuple[int, ...]
+    flag: tuple[int, ...] = ()
 
 
 class Row(NamedTuple):
@@ -96,7 +99,7 @@ def _layout_of(
 def commands(kernels: Kernels, formula: Formula, rows: Sequence[Row]) -> Iterator[tuple[Any, ...]]:
     """Yield the dispatches that update the rows."""
     rule = formula.rule
-    room = kernels.most_leaves + 1 - len(formula.shared)
+    room = kernels.most_leaves + 1 - len(formula.shared) - len(formula.flag)
     each = max(1, min(MOST_ROWS, room // rule.bound))
     ordered = sorted(rows, key=lambda row: row.layout)
     for first in range(0, len(ordered), each):
@@ -104,7 +107,7 @@ def commands(kernels: Kernels, formula: Formula, rows: Sequence[Row]) -> Iterato
 
 
 def _command(kernels: Kernels, formula: Formula, rows: Sequence[Row]) -> tuple[Any, ...]:
-    buffers, words, groups = [*formula.shared], [], 0
+    buffers, words, groups = [*formula.shared, *formula.flag], [], 0
     for one in rows:
         buffers += one.buffers
         if groups:

@@ -7,9 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from browsergpu.arrays import apply
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.autograd.families import INTERCEPTED
 from browsergpu.arrays.lazy import norm_gradient
+from browsergpu.arrays.lazy.node import stored
 from browsergpu.arrays.lazy.norm_gradient import Norm
 from browsergpu.arrays.numbers import words_of
 from browsergpu.core.checks import is_several, product
@@ -173,12 +175,14 @@ def _in_training(
     else:
         mean, scale = (_of_channels(v, rank) for v in of_batch)
     normalised = (x - mean) * scale
-    of_weight = statistics.sum(wide * normalised, axis=others) if needs[0] or needs[3] else None
-    of_bias = statistics.sum(wide, axis=others) if needs[0] or needs[4] else None
+    if all(needs[at] for at in (3, 4)) or needs[0]:
+        of_weight, of_bias, along, among = _two_sums(wide * normalised, wide, others)
+    else:
+        of_weight = statistics.sum(wide * normalised, axis=others) if needs[3] else None
+        of_bias = statistics.sum(wide, axis=others) if needs[4] else None
     if not needs[0]:
         return None, of_weight, of_bias
     # Every operation has the shape of the input, so that one kernel computes them.
-    along, among = (_of_channels(v, rank) for v in (of_weight, of_bias))
     count = input.size // input.shape[1]
     found = (wide - (normalised * along + among) / count) * scale
     return (
@@ -186,6 +190,28 @@ def _in_training(
         of_weight,
         of_bias,
     )
+
+
+@exclusive
+def _two_sums(a: Any, b: Any, axes: Shape) -> tuple[Any, Any, Any, Any]:
+    """Return the sums of two arrays over all axes but the channels.
+
+    They come twice: for each channel, and in a shape that broadcasts to that of the arrays. One
+    kernel reads both arrays, as the parts of complex numbers.
+    """
+    if any(type(x) in INTERCEPTED for x in (a, b)):
+        sums = [statistics.sum(x, axis=axes) for x in (a, b)]
+        return *sums, *(_of_channels(v, a.ndim) for v in sums)
+    both = statistics.sum(apply.binary("complex", a, b), axis=axes)
+    node = both.node.in_memory()
+    assert node.strides is None
+    # The kernel that reads the sums takes every other float of their memory.
+    shape, strides = (*node.shape, *(1,) * (a.ndim - 2)), (2, *(0,) * (a.ndim - 2))
+    first, second = (
+        both.like(stored(FLOAT32, shape, node.storage, strides, 2 * node.offset + part))
+        for part in range(2)
+    )
+    return elementwise.real(both), elementwise.imag(both), first, second
 
 
 def _of_channels(x: Any, rank: int) -> Any:

@@ -188,6 +188,11 @@ def choice(types: Types) -> tuple[Types, ElementType] | None:
     return (BOOL, kind, kind), kind
 
 
+def _parts(types: Types) -> tuple[Types, ElementType] | None:
+    """Join two floats to a complex number."""
+    return None if _common(types).kind != "f" else ((FLOAT32, FLOAT32), COMPLEX64)
+
+
 def _wide(types: Types) -> Types:
     """Return the first operand's type, widened to at least 32 bits, for all operands."""
     if types[0].bits == INT64.bits:
@@ -315,6 +320,7 @@ _ROWS = (
     Operation("imag", magnitude, {
         "c": "{0}.im", "f": "vec4f()", "i": "vec4i()", "u": "vec4u()", "b": "vec4<bool>()",
     }),
+    Operation("complex", _parts, {"f": "C({0}, {1})"}),
     Operation("conj", signed, {"c": "C({0}.re, -{0}.im)", **_all("{0}")}),
     Operation("where", choice, {
         **_all("select({2}, {1}, {0})", "fiub"), "c": "c_select({2}, {1}, {0})",

@@ -25,6 +25,8 @@ from browsergpu.kernels.text.wgsl_types import Floats
 
 #: The target of a result that goes to new memory instead of an operand.
 NEW = -1
+#: The target of bools that no array gets: the kernel sets a word to 1 if any of them is true.
+FLAG = -2
 
 
 class Rule(NamedTuple):
@@ -42,7 +44,7 @@ class Rule(NamedTuple):
         The operand of each leaf. Operands from ``arity`` on are elements of buffers that all rows
         share.
     into : tuple of int
-        The operand that each result replaces, or NEW.
+        The operand that each result replaces, NEW or FLAG.
     arity : int
         The number of operands of a row.
     """
@@ -62,7 +64,12 @@ class Rule(NamedTuple):
     @property
     def written(self) -> list[int]:
         """The operands that results replace."""
-        return [number for number in self.into if number != NEW]
+        return [number for number in self.into if number >= 0]
+
+    @property
+    def has_flag(self) -> bool:
+        """Whether the kernel sets a word."""
+        return FLAG in self.into
 
     @property
     def read(self) -> list[int]:
@@ -99,7 +106,8 @@ def row_update(rule: Rule, layouts: tuple[RowLayout, ...]) -> Source:
 
     Notes
     -----
-    The kernel binds the shared buffers, then the operands and the NEW results of each row. The
+    The kernel binds the shared buffers, the word that FLAG results set, then the operands and the
+    NEW results of each row. The
     parameters of the first row are its number of elements and its layout. Each other row has the
     number of its first workgroup before them. The offsets of the shared elements and the words of
     the numbers follow.
@@ -136,7 +144,8 @@ class _Row(Body):
             if number < rule.arity:
                 read = self._read(place)
                 self.line(f"v{place} = {read};")
-        return f"{begin}\n  four = i;\n  {self.text()}"
+        counted = f"count = {n};\n  " if rule.has_flag else ""
+        return f"{begin}\n  four = i;\n  {counted}{self.text()}"
 
     def stores(self) -> str:
         """Return statements that write the results."""
@@ -145,6 +154,7 @@ class _Row(Body):
                 result_of(self._rule.trace[place]), self.result(at), "four", f"v{place}"
             )
             for at, place in enumerate(self._rule.results)
+            if self._rule.into[at] != FLAG
         )
 
     def bound(self) -> list[Binding]:
@@ -200,8 +210,18 @@ fn main(@builtin(local_invocation_index) lane: u32, @builtin(workgroup_id) id: v
   {for_each(read, firsts)}
   {self.text()}
   {for_each([row.stores() for row in self._rows], firsts, places=False)}
+  {self._flags()}
 }}
 """)
+
+    def _flags(self) -> str:
+        """Return statements that set the word if a FLAG result is true inside the row."""
+        inside = "(4u * four + vec4u(0u, 1u, 2u, 3u) < vec4u(count))"
+        return "\n  ".join(
+            f"if (any(v{place} & {inside})) {{\n    atomicStore(&flag[0], 1u);\n  }}"
+            for place, into in zip(self._rule.results, self._rule.into, strict=True)
+            if into == FLAG
+        )
 
     def values(self) -> None:
         """Add statements that compute all values except the leaves."""
@@ -215,10 +235,14 @@ fn main(@builtin(local_invocation_index) lane: u32, @builtin(workgroup_id) id: v
             for place, number in zip(self._rule.leaves, self._rule.operands, strict=True)
             if number < self._rule.arity
         }
-        return "\n  ".join(f"var v{place}: {kind};" for place, kind in kinds.items())
+        counted = ["var count: u32;"] if self._rule.has_flag else []
+        own = [f"var v{place}: {kind};" for place, kind in kinds.items()]
+        return "\n  ".join([*counted, *own])
 
     def _bound(self, words_of_one: str, results_too: bool) -> list[Binding]:
         shared = [(_shared(number), "u32", False) for number in range(self._rule.shared)]
+        if self._rule.has_flag:
+            shared.append(("flag", "atomic<u32>", True))
         return shared + [binding for row in self._rows for binding in row.bound()]
 
     def _floats(self) -> Iterator[tuple[int, str, Floats]]:

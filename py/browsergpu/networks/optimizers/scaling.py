@@ -10,13 +10,19 @@ from typing import Any
 import numpy as np
 
 from browsergpu.arrays.array import Array
+from browsergpu.arrays.autograd.families import INTERCEPTED
 from browsergpu.arrays.autograd.grad_mode import no_grad
+from browsergpu.arrays.autograd.variable import node_of, plain
 from browsergpu.arrays.graphs.hooks import each_time, outside
 from browsergpu.arrays.in_place import become
+from browsergpu.arrays.update import Draft, update_if_any
 from browsergpu.core import checks
+from browsergpu.core.element_types import FLOAT32, ElementType
 from browsergpu.core.errors import InvalidArgument, InvalidType
 from browsergpu.core.showing import Description, Shown
+from browsergpu.core.turns import exclusive
 from browsergpu.functions import creation, elementwise, evaluation, manipulation, statistics
+from browsergpu.kernels.fused.row_update import FLAG, NEW
 from browsergpu.networks.optimizers.optimizer import Optimizer
 
 
@@ -257,12 +263,38 @@ class GradScaler(Shown):
             raise InvalidArgument(
                 op, "optimizer", Description("an optimizer without them"), expected
             )
-        factor = 1 / self._scale
-        found = []
-        for param, gradient in known:
-            param.grad = gradient.astype(np.float32, copy=False) * factor
-            found.append(elementwise.logical_not(statistics.all(elementwise.isfinite(param.grad))))
-        return _any(found)
+        return _divided(op, known, 1 / self._scale)
+
+
+@exclusive
+def _divided(op: str, known: list[tuple[Array, Array]], factor: Array) -> Array:
+    """Multiply the gradients of parameters. Return whether a product has an infinity or NaN.
+
+    A few kernels do both. Gradients of float32 are written in place, and others get new memory.
+    """
+    alike: dict[tuple[ElementType, bool], dict[tuple[Any, ...], tuple[Array, list[Array]]]] = {}
+    for param, gradient in known:
+        node = node_of(gradient).in_memory()
+        is_in_place = (
+            node.kind is FLOAT32 and not node.is_read_only and type(gradient) not in INTERCEPTED
+        )
+        own = alike.setdefault((node.kind, is_in_place), {})
+        place = node.storage, node.shape, node.strides, node.offset  # arrays may share a gradient
+        own.setdefault(place, (gradient, []))[1].append(param)
+    found = None
+    for (kind, is_in_place), rows in alike.items():
+        draft = Draft(factor.tracer.device)
+        product = draft.operand(kind).astype(np.float32, copy=False) * draft.number(factor)
+        draft.result(product, 0 if is_in_place else NEW)
+        draft.result(elementwise.logical_not(elementwise.isfinite(product)), FLAG)
+        arrays = [[one if is_in_place else plain(one)] for one, _ in rows.values()]
+        made, found = update_if_any(op, draft.formula(op), arrays, found)
+        if not is_in_place:
+            for (_, params), (new,) in zip(rows.values(), made, strict=True):
+                for param in params:
+                    param.grad = new
+    assert found is not None
+    return found
 
 
 def _any(found: list[Array]) -> Array:

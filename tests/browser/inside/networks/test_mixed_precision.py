@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from inside.spies import dispatched
+
 pytestmark = pytest.mark.native
 
 OPTIMIZERS = {
@@ -443,3 +445,94 @@ def test_captured_steps_are_the_steps(bg: Any) -> None:
     for one, other in zip(eager.state(), captured.state(), strict=True):
         np.testing.assert_allclose(one, other, rtol=2e-5, atol=1e-6)
     assert eager.scaler.get_scale() == captured.scaler.get_scale() < 2.0**24, "a step was skipped"
+
+
+def _with_gradients(bg: Any, *gradients: np.ndarray) -> tuple[list[Any], Any, Any]:
+    """Return parameters with these gradients, their optimizer, and a scaler with scale 4."""
+    params = [bg.nn.Parameter(bg.zeros(g.shape)) for g in gradients]
+    scaler = bg.amp.GradScaler(4.0)
+    scaler.scale(bg.zeros(()))
+    for param, g in zip(params, gradients, strict=True):
+        param.grad = bg.asarray(g)
+    return params, bg.optim.SGD(params, lr=1.0), scaler
+
+
+@pytest.mark.parametrize("bad", [np.inf, -np.inf, np.nan])
+@pytest.mark.parametrize(("which", "at"), [(0, 0), (1, 4), (2, 0), (3, 9)])
+def test_one_bad_element_skips_the_step(bg: Any, which: int, at: int, bad: float) -> None:
+    """Of gradients of all lengths modulo 4, in one kernel, one element is infinite or NaN."""
+    gradients = [np.full(n, 8, np.float32) for n in (4, 5, 1, 10, 7)]
+    gradients[which][at] = bad
+    params, optimizer, scaler = _with_gradients(bg, *gradients)
+    scaler.step(optimizer)
+    scaler.update()
+    assert all((param.detach().numpy() == 0).all() for param in params)
+    assert scaler.get_scale() == 2
+
+
+def test_only_elements_of_gradients_are_checked(bg: Any) -> None:
+    """Memory behind a gradient may hold anything. A buffer has room for groups of four."""
+    bg.full(64, np.nan).numpy()  # leaves NaN in the memory that the next arrays get
+    gradients = [np.full(n, 8, np.float32) for n in (1, 2, 3, 5, 6, 7, 9)]
+    params, optimizer, scaler = _with_gradients(bg, *gradients)
+    scaler.step(optimizer)
+    scaler.update()
+    assert all((param.detach().numpy() == -2).all() for param in params)
+    assert scaler.get_scale() == 4
+
+
+def test_gradients_are_unscaled_once_and_in_place(bg: Any) -> None:
+    """A shared gradient is divided once, and arrays with the old values keep them."""
+    params, optimizer, scaler = _with_gradients(bg, *[np.float32([8, 16, 24])] * 3)
+    params[1].grad = params[0].grad
+    params[2].grad = bg.asarray(np.float16([8, 16, 24]))
+    first, copied = params[0].grad, params[0].grad.copy()
+    view = first[1:]
+    scaler.unscale_(optimizer)
+    assert params[0].grad is first
+    assert params[1].grad.tolist() == [2, 4, 6]
+    assert params[2].grad.dtype == np.float32
+    for param in params:
+        assert param.grad.tolist() == [2, 4, 6]
+    assert view.tolist() == [4, 6]
+    assert copied.tolist() == [8, 16, 24]
+
+
+def test_read_only_gradients_get_new_memory(bg: Any) -> None:
+    params, optimizer, scaler = _with_gradients(bg, np.float32([8, 16]))
+    kept = params[0].grad
+    kept.flags.writeable = False
+    scaler.unscale_(optimizer)
+    assert params[0].grad.tolist() == [2, 4]
+    assert kept.tolist() == [8, 16]
+
+
+def test_few_kernels_unscale_many_gradients(bg: Any) -> None:
+    params, optimizer, scaler = _with_gradients(bg, *[np.float32([8, 16])] * 12)
+    for param in params:
+        param.grad.numpy()
+    with dispatched(params[0].device) as kernels:
+        scaler.unscale_(optimizer)
+    # The factor, and at least five gradients each beside the factor and the flag.
+    assert len(kernels) <= 4
+
+
+def test_compiled_steps_skip_bad_gradients(bg: Any) -> None:
+    """The flag is cleared in each replay."""
+    params, optimizer, scaler = _with_gradients(bg, np.float32([0, 0, 0]))
+
+    @bg.jit
+    def step(x: Any) -> Any:
+        optimizer.zero_grad()
+        scaler.scale((params[0] * x).sum()).backward()
+        scaler.step(optimizer)
+        scaler.update()
+        return params[0].detach().copy()
+
+    total = np.zeros(3)
+    for x in ([1, 2, 3], [4, 5, 6], [1, np.inf, 1], [1, 1, 1], [np.nan, 0, 0], [2, 2, 2]):
+        found = step(bg.asarray(np.float32(x))).numpy()
+        if np.isfinite(x).all():
+            total -= x
+        np.testing.assert_array_equal(found, total)
+    assert scaler.get_scale() == 1
