@@ -10,29 +10,33 @@ from pathlib import Path
 import pytest
 from harness.patience import PATIENCE_MS
 from harness.static import static_host
-from playwright.sync_api import Page, Route, expect
+from playwright.sync_api import Locator, Page, Route, expect
 
 from devsite.layout import Layout
 from devsite.site import prepare
+from publish.folder import publish
 
 pytestmark = pytest.mark.all
 
-_PAGE, _WORKERS_PAGE = 0, 1
+_LESSON, _PAGE, _WORKERS_PAGE = 0, 1, 2
 CDN = "https://cdn.jsdelivr.net/pyodide/v314.0.3/full/"
 
 
 @pytest.fixture(scope="module")
 def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A host with only the pages and the wheel."""
+    """A host with the pages, the wheel, and the published notebook page in a subfolder."""
     folder = tmp_path_factory.mktemp("host")
     text = (Layout().repository / "docs" / "embedding.md").read_text(encoding="utf-8")
     pages = re.findall(r"```html\n(.*?)```", text, re.DOTALL)
     (script,) = re.findall(r"```js\n(.*?)```", text, re.DOTALL)
+    (folder / "index.html").write_text(pages[_LESSON], encoding="utf-8")
     (folder / "page.html").write_text(pages[_PAGE], encoding="utf-8")
     (folder / "workers-page.html").write_text(pages[_WORKERS_PAGE], encoding="utf-8")
     (folder / "python.mjs").write_text(script, encoding="utf-8")
-    shutil.copy2(prepare().wheel, folder)
-    with static_host(folder) as url:
+    site = prepare()
+    shutil.copy2(site.wheel, folder)
+    publish(site.roots, folder / "browsergpu")
+    with static_host(folder, is_open=True) as url:
         yield url
 
 
@@ -68,3 +72,44 @@ def test_a_worker_of_your_own(host: str, page: Page) -> None:
     page.goto(f"{host}/workers-page.html")
     expect(page.locator("#said")).to_have_text("between 0.00 and 1.00", timeout=PATIENCE_MS)
     assert_not_isolated(page)
+
+
+def run(page: Page, name: str) -> Locator:
+    """Run a cell and return its output."""
+    cell = page.locator(f"browsergpu-cell#{name}")
+    cell.get_by_role("button", name="Run this cell").click()
+    expect(cell.locator(".cell")).not_to_have_attribute("aria-busy", "true", timeout=PATIENCE_MS)
+    return cell.locator(".cell-outputs")
+
+
+@pytest.mark.firefox
+def test_a_lesson_of_your_own(host: str, new_page: Callable[..., Page]) -> None:
+    page = new_page()
+    page.goto(f"{host}/index.html")
+    expect(run(page, "numbers")).to_be_empty()
+    expect(run(page, "sum")).to_have_text("45.0")
+    assert_not_isolated(page)
+
+
+def test_a_lesson_that_takes_cells_from_another_site(
+    host: str, new_page: Callable[..., Page], tmp_path: Path
+) -> None:
+    page = new_page()
+    text = (Layout().repository / "docs" / "embedding.md").read_text(encoding="utf-8")
+    lesson = re.findall(r"```html\n(.*?)```", text, re.DOTALL)[_LESSON]
+    (tmp_path / "index.html").write_text(lesson.replace('src="', f'src="{host}/'), "utf-8")
+    with static_host(tmp_path) as elsewhere:
+        page.goto(f"{elsewhere}/index.html")
+        expect(run(page, "numbers")).to_be_empty()
+        expect(run(page, "sum")).to_have_text("45.0")
+
+
+def test_a_page_of_the_published_documentation_runs(
+    host: str, new_page: Callable[..., Page]
+) -> None:
+    page = new_page()
+    page.goto(f"{host}/browsergpu/docs/tutorials/arrays.html")
+    cells = page.locator("browsergpu-cell")
+    expect(cells.nth(1).locator(".cm-line").first).to_contain_text("positions = bg.asarray")
+    cells.nth(1).get_by_role("button", name="Run from the top").click()
+    expect(cells.nth(1).locator(".cell-outputs")).to_have_text("(64,)", timeout=PATIENCE_MS)

@@ -30,7 +30,8 @@ export default [
   },
   {
     files: [
-      "web/app/**/*.js", "bench/page/*.mjs", "tests/browser/pages/*.mjs", "tools/publish/page/start.js",
+      "web/app/**/*.js", "web/browsergpu-cell.js", "bench/page/*.mjs", "tests/browser/pages/*.mjs",
+      "tools/publish/page/start.js",
     ],
     languageOptions: { globals: browser },
   },

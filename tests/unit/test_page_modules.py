@@ -12,8 +12,8 @@ pytestmark = pytest.mark.fast
 APP = Path(__file__).resolve().parents[2] / "web" / "app"
 #: Each folder imports only itself and folders before it; "" is ``web/app`` itself, the pages.
 FOLDERS = (
-    "base", "content", "controls", "editor", "cells", "storage", "kernel", "sharing", "notebook",
-    "",
+    "base", "content", "controls", "editor", "cells", "storage", "kernel", "sharing", "embedding",
+    "notebook", "",
 )  # fmt: skip
 _IMPORT = re.compile(r"""["'](\.{1,2}/[\w./-]+\.js)["']""")
 

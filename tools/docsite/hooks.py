@@ -12,6 +12,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "py"))
 
 from devsite.layout import REPOSITORY
+from docsite.cells import MARK, with_cells
 from docsite.links import rewritten
 from docsite.pages import navigation, pages
 
@@ -51,3 +52,8 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     return rewritten(
         markdown, Path(source), page.file.src_uri, known, REPOSITORY, config.repo_url or ""
     )
+
+
+def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """Make the examples of a page runnable, if the page asks for it."""
+    return with_cells(html, page.url) if MARK in (page.markdown or "") else html

@@ -33,7 +33,7 @@ export function withDependencies(lock, names) {
 }
 
 async function sizeOf(path) {
-  const response = await fetch(path, { method: "HEAD" });
+  const response = await fetch(new URL(path, addressOf("")), { method: "HEAD" });
   // An unread response counts as aborted.
   await response.arrayBuffer();
   return response.ok ? Number(response.headers.get("Content-Length")) || 0 : 0;

@@ -1,4 +1,5 @@
 /** The browser's cache for the next boot: one entry per kind, keyed by all its inputs. */
+import { addressOf } from "./addresses.js";
 
 /**
  * Return the cache entry of a kind (a cache's name) for these sources, texts and buffers. Returns
@@ -9,7 +10,9 @@ export async function openKept(kind, sources) {
   const digest = await crypto.subtle.digest("SHA-256", await new Blob(sources).arrayBuffer());
   const key = [...new Uint8Array(digest)].map((byte) => byte.toString(16).padStart(2, "0"));
   try {
-    return new Kept(await caches.open(kind), `/kept/${key.join("")}`);
+    // A whole address: in a page of another site, this worker has none that paths can refer to.
+    const { href } = new URL(`/kept/${key.join("")}`, addressOf(""));
+    return new Kept(await caches.open(kind), href);
   } catch {
     return null; // as in some browsers' private windows
   }

@@ -1,4 +1,5 @@
 /** Cache of packages that micropip fetched from an index, for use without a network. */
+import { addressOf } from "./addresses.js";
 
 const NAME = "browsergpu-packages";
 /** The type that micropip accepts from an index. */
@@ -30,9 +31,12 @@ export function keepPackages() {
 function describe(input, options) {
   const given = input instanceof Request ? input : { url: input, method: "GET", headers: {} };
   if ((options?.method ?? given.method) !== "GET") return null;
-  const { origin, pathname, href } = new URL(given.url, location.href);
+  const url = URL.parse(given.url, location.href);
+  if (!url) return null;
+  const { origin, pathname, href } = url;
+  const own = [location.origin, new URL(addressOf("")).origin];
   const headers = new Headers(options?.headers ?? given.headers);
-  if (origin === location.origin || headers.has("authorization")) return null;
+  if (own.includes(origin) || headers.has("authorization")) return null;
   const unchanging = /\.whl(\.metadata)?$/.test(pathname);
   const index = headers.get("accept")?.includes(INDEX_TYPE) ?? false;
   return unchanging || index ? { url: href, unchanging } : null;

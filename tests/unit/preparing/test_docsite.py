@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from docsite.cells import with_cells
 from docsite.links import rewritten
 
 pytestmark = pytest.mark.fast
@@ -54,3 +55,16 @@ def test_a_link_to_nothing_stays_for_mkdocs_to_report(repository: Path) -> None:
 def test_code_stays(repository: Path) -> None:
     code = "```python\nrows[0](../../tests/test_it.py)\n```"
     assert on_site(code, repository) == code
+
+
+def test_python_blocks_of_a_page_become_cells_and_others_stay() -> None:
+    def block(language: str, text: str) -> str:
+        return f'<div class="language-{language} highlight"><pre><code>{text}</code></pre></div>'
+
+    html = block("python", "1\n2") + "<p>and</p>" + block("sh", "ls") + block("python", "3")
+    found = with_cells(html, "tutorials/first.html")
+    assert found.count("<browsergpu-cell>") == 2
+    assert f"<browsergpu-cell>{block('python', '3')}</browsergpu-cell>" in found
+    assert f"<p>and</p>{block('sh', 'ls')}<browsergpu-cell>" in found
+    assert found.endswith('<script src="../../browsergpu-cell.js" async></script>')
+    assert 'src="../browsergpu-cell.js"' in with_cells(html, "index.html")

@@ -3,9 +3,20 @@ import { byId, element } from "./dom.js";
 
 const SHOWN_MS = 8000;
 
+/** The region for screen readers. A page that embeds cells has none at first. */
+function liveRegion() {
+  const id = "announcements";
+  const found = byId(id) ?? element("div", { id, role: "status" });
+  if (!found.isConnected) {
+    found.style.cssText = "position: fixed; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%)";
+    document.body.append(found);
+  }
+  return found;
+}
+
 /** Announce `text` to screen readers without showing it. */
 export function announce(text) {
-  byId("announcements").textContent = text;
+  liveRegion().textContent = text;
 }
 
 /**

@@ -5,8 +5,8 @@ const PAGING = ["PageUp", "PageDown", "Home", "End", " "];
 
 /** Heights of the window's parts that the page's bars cover at the top and bottom. */
 export function covered() {
-  const header = document.querySelector(".masthead")?.getBoundingClientRect();
-  const footer = document.querySelector(".status")?.getBoundingClientRect();
+  const header = document.querySelector("#app .masthead")?.getBoundingClientRect();
+  const footer = document.querySelector("#app .status")?.getBoundingClientRect();
   return {
     top: Math.max(0, header?.bottom ?? 0) + GAP,
     bottom: Math.max(0, innerHeight - (footer?.top ?? innerHeight)) + GAP,

@@ -18,6 +18,7 @@ export class Cell {
   #view = null;
   #extras;
   #doc;
+  #isReadOnly;
   #state = "idle";
   #seconds = 0;
   /** Removes the field of `input()`, if there is one. */
@@ -25,16 +26,18 @@ export class Cell {
 
   /**
    * `actions(cell)` returns the notebook's callbacks. `trust` is the notebook's; see notebook.js.
+   * `root` is a copy of a template with the parts of a cell.
    */
-  constructor(model, { actions, help, trust }) {
-    const { id = newCellId(), type, source = "", metadata = {}, attachments, shape } = model;
+  constructor(model, { actions, help, trust, root = fromTemplate("cell") }) {
+    const { id = newCellId(), type, source = "", metadata = {}, attachments, shape, readOnly = false } = model;
     this.id = id;
     this.type = type;
     this.#extras = { metadata, attachments, shape };
+    this.#isReadOnly = readOnly;
     this.#doc = source;
     this.#actions = actions(this);
     this.#help = help;
-    this.root = fromTemplate("cell");
+    this.root = root;
     this.#refs = refs(this.root);
     this.#area = new OutputArea(this.#refs.outputs, trust);
     this.executionCount = model.executionCount ?? null;
@@ -102,6 +105,7 @@ export class Cell {
       label: type === "code" ? "Python code" : "Text in Markdown",
       help: this.#help,
       keys: this.#actions,
+      readOnly: this.#isReadOnly,
       onChange: () => this.#actions.changed(),
     });
   }

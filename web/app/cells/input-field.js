@@ -7,7 +7,8 @@ import { element } from "../base/dom.js";
  * that removes the field without an answer.
  */
 export function askAfter(place, { prompt, password, reply }) {
-  const before = /** @type {HTMLElement | null} */ (document.activeElement);
+  const root = /** @type {Document | ShadowRoot} */ (place.getRootNode());
+  const before = /** @type {HTMLElement | null} */ (root.activeElement);
   const field = element("input", {
     type: password ? "password" : "text", autocomplete: "off", spellcheck: false,
     maxLength: MAX_ANSWER,
@@ -16,7 +17,7 @@ export function askAfter(place, { prompt, password, reply }) {
   const form = element("form", { className: "cell-input" }, label,
     element("button", { type: "submit" }, "Enter"));
   const remove = () => {
-    if (form.contains(document.activeElement) && before?.isConnected) before.focus();
+    if (form.contains(root.activeElement) && before?.isConnected) before.focus();
     form.remove();
   };
   form.addEventListener("submit", (event) => {

@@ -21,10 +21,12 @@ const BEFORE = '<!doctype html><meta charset="utf-8"><style>html { color-scheme:
   + "body { margin: 0; font: 15px/1.55 system-ui, sans-serif }</style>"
   + `<script>${TELL_HEIGHT}</script><body>`;
 
+/** @type {Set<HTMLIFrameElement>} the frames on the page, also in shadow trees */
+const frames = new Set();
+
 addEventListener("message", ({ source, data }) => {
-  const frames = [...document.querySelectorAll(".active-output iframe")];
-  const frame = /** @type {HTMLIFrameElement | undefined} */ (
-    frames.find((one) => source && /** @type {any} */ (one).contentWindow === source));
+  for (const one of frames) if (!one.isConnected) frames.delete(one);
+  const frame = [...frames].find((one) => source && one.contentWindow === source);
   if (!frame || !Number.isFinite(data?.height)) return;
   frame.style.height = `${Math.min(Math.max(data.height, LEAST_HEIGHT), MOST_HEIGHT)}px`;
 });
@@ -59,7 +61,10 @@ export function frameOf(place) {
 }
 
 function show(place) {
-  if (!place.firstChild) place.append(frameOf(place));
+  if (place.firstChild) return;
+  const frame = frameOf(place);
+  place.append(frame);
+  frames.add(frame);
 }
 
 /** A box that shows `html`, whose scripts run. */

@@ -8,8 +8,9 @@ const namesOf = (text) => {
     .replaceAll(" ", "-")];
 };
 
-function find(name) {
-  const trees = [...document.querySelectorAll(".foreign > div")].map((host) => host.shadowRoot);
+/** Find a target among the foreign boxes below `root`. */
+function find(root, name) {
+  const trees = [...root.querySelectorAll(".foreign > div")].map((host) => host.shadowRoot);
   for (const tree of trees) {
     const target = tree?.getElementById(name);
     if (target) return target;
@@ -26,5 +27,6 @@ export function followAnchor(event) {
   const link = event.target.closest('a[href^="#"]');
   if (!link) return;
   event.preventDefault();
-  find(decoded(link.getAttribute("href").slice(1)))?.scrollIntoView({ block: "start" });
+  const root = event.currentTarget.host.getRootNode();
+  find(root, decoded(link.getAttribute("href").slice(1)))?.scrollIntoView({ block: "start" });
 }

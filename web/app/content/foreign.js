@@ -3,13 +3,18 @@
  * come from a box of the page, and the box clips content that would cover its neighbours.
  */
 import { followAnchor } from "./anchors.js";
+import { addressOf } from "../../kernel/addresses.js";
 import { element } from "../base/dom.js";
 
-/** Return a style sheet for shadow trees. It is filled when it has loaded. */
-export function sharedSheet(url) {
-  const { href } = new URL(url, location.href);
+/**
+ * Return a style sheet of the site for shadow trees. It is filled when it has loaded. `adapt` changes
+ * its text.
+ */
+export function sharedSheet(path, adapt = (text) => text) {
+  const href = addressOf(path);
   const sheet = new CSSStyleSheet({ baseURL: href });
-  const filled = fetch(href).then((response) => response.text()).then((text) => sheet.replace(text));
+  const filled = fetch(href).then((response) => response.text())
+    .then((text) => sheet.replace(adapt(text)));
   filled.catch(() => {}); // without it, the content is readable but unstyled
   return sheet;
 }

@@ -1,4 +1,5 @@
 /** LaTeX formulas: found in Markdown, and set by KaTeX, which is loaded on demand. */
+import { addressOf } from "../../kernel/addresses.js";
 import { sharedSheet } from "./foreign.js";
 import { element } from "../base/dom.js";
 
@@ -54,7 +55,7 @@ let look;
 
 async function load() {
   // The fonts apply to the document, the other rules to the shadow trees that adopt them.
-  document.head.append(element("link", { rel: "stylesheet", href: `${FOLDER}katex.min.css` }));
+  document.head.append(element("link", { rel: "stylesheet", href: addressOf(`${FOLDER}katex.min.css`) }));
   look = sharedSheet(`${FOLDER}katex.min.css`);
   return (await import("katex")).default;
 }

@@ -70,7 +70,9 @@ const tabs = ({ complete, kernel }) => keymap.of([
  * `complete`, a CodeMirror completion source, and `kernel`, which answers requests for
  * documentation.
  */
-export function createEditor({ parent, doc, type, label, keys, help, onChange }) {
+export function createEditor({
+  parent, doc, type, label, keys, help, onChange, readOnly = false,
+}) {
   const code = type === "code";
   return new EditorView({
     parent,
@@ -84,6 +86,7 @@ export function createEditor({ parent, doc, type, label, keys, help, onChange })
         EditorState.allowMultipleSelections.of(true),
         indentUnit.of("    "),
         EditorState.tabSize.of(4),
+        EditorState.readOnly.of(readOnly),
         code ? [
           wrapsBySettings(), python(), indentOnInput(), bracketMatching(), closeBrackets(),
           autocompletion({ override: [help.complete], icons: true }),

@@ -1,6 +1,7 @@
 /** The page's side of the kernel: one worker, one queue, one interrupt, one restart. */
 import { ANSWER_BYTES, giveAnswer } from "../../kernel/answers.js";
 import { SHARED_BYTES, askForOutput, raiseInterrupt } from "../../kernel/interruption.js";
+import { moduleWorker } from "./module-worker.js";
 import { makeSnapshot } from "./snapshot.js";
 
 /** After this time without an answer, Python counts as computing rather than waiting. */
@@ -12,8 +13,7 @@ const ANSWER_MS = 15_000;
 const OUTPUT_MS = 100;
 const NOT_RUNNING = "The kernel is not running. Restart it first.";
 
-const newWorker = () =>
-  new Worker(new URL("../../kernel/worker.js", import.meta.url), { type: "module" });
+const newWorker = () => moduleWorker("kernel/worker.js");
 /** @type {Worker | null} */
 let waiting = null;
 

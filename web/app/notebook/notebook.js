@@ -1,13 +1,10 @@
 /** The list of cells: their order, the current one, running, loading and saving. */
 import { Cell } from "../cells/cell.js";
 import { announce, showMessage } from "../base/messages.js";
-import { formatSeconds } from "../base/dom.js";
+import { runCell } from "../cells/run-cell.js";
 import { runAndTell } from "./run-all.js";
 import { Sheet } from "./sheet.js";
 import { Trust } from "../content/trust.js";
-
-/** When a run of this group fails, the others are cancelled. */
-const CELLS = "cells";
 
 /**
  * Events: "change" when saved content changes, "away" (the kernel) when outputs of a sheet change that
@@ -296,7 +293,6 @@ export class Notebook extends EventTarget {
       cell.clearOutputs();
       return true;
     }
-    cell.setState("queued");
     const running = this.#execute(cell, sheet, kernel);
     sheet.track(running);
     return running;
@@ -304,35 +300,11 @@ export class Notebook extends EventTarget {
 
   async #execute(cell, sheet, kernel) {
     const isShown = () => sheet === this.#sheet;
-    const changed = () => this.noteOutputs(kernel, isShown());
-    try {
-      const ending = await kernel.run({
-        code: cell.source,
-        group: CELLS,
-        name: () => {
-          kernel.count += 1;
-          cell.begin(kernel.count, kernel);
-          return `Cell ${kernel.count}`;
-        },
-        listener: (message) => {
-          cell.receive(message);
-          changed();
-        },
-      });
-      cell.finish(ending);
-      if (!isShown()) return ending.ok;
-      this.dispatchEvent(new CustomEvent("ran", { detail: { ok: ending.ok } }));
-      announce(ending.ok
-        ? `Cell finished in ${formatSeconds(ending.seconds)}`
-        : `Cell failed: ${ending.name}: ${ending.message}`);
-      return ending.ok;
-    } catch (error) {
-      cell.abandon(error.message);
-      if (isShown()) announce(error.message);
-      return false;
-    } finally {
-      changed();
-    }
+    const { ok, began, text } = await runCell(cell, kernel, () => this.noteOutputs(kernel, isShown()));
+    if (!isShown()) return ok;
+    if (began) this.dispatchEvent(new CustomEvent("ran", { detail: { ok } }));
+    announce(text);
+    return ok;
   }
 
   /** Run cells and go to the next one, which is created if there is none. */
