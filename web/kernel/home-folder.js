@@ -1,9 +1,11 @@
 /**
- * Python's home folder, which the browser stores. The files are in memory, where Python reads and
- * writes them. Changes are copied into the site's own file system (OPFS) after each run. All tabs
- * share the stored files, and each kernel sees them as they were when it started. If two tabs write
- * a file, the later one stays, as on a disk.
+ * Python's home folder, which the browser stores. Small files are in memory, where Python reads and
+ * writes them. Large files stay in storage until Python changes them (large-files.js). Changes are
+ * copied into the site's own file system (OPFS) after each run. All tabs share the stored files, and
+ * each kernel sees them as they were when it started. If two tabs write a file, the later one stays,
+ * as on a disk. After that, the other tab's kernel cannot read it if it is large.
  */
+import { LARGE, loadIfStoredAs, readFromStorage } from "./large-files.js";
 
 const FOLDER = "browsergpu-files";
 /** Interval of checks during a run, when Python yields the thread. */
@@ -12,8 +14,9 @@ const LOOK_MS = 1000;
 const TICK_MS = 2;
 
 /**
- * Return the stored files: `files` maps paths below the home folder to bytes, or to null for a
- * folder. `folder` is null if the browser stores nothing, and `reason` says why.
+ * Return the stored files: `files` maps paths below the home folder to bytes, to a File if it is
+ * large, or to null for a folder. `folder` is null if the browser stores nothing, and `reason` says
+ * why.
  */
 export async function readKept() {
   const files = new Map();
@@ -35,7 +38,8 @@ async function readFolder(folder, path, files) {
       await readFolder(handle, `${below}/`, files);
     } else {
       const file = await handle.getFile();
-      files.set(below, new Uint8Array(await file.arrayBuffer()));
+      const isLarge = file.size >= LARGE;
+      files.set(below, isLarge ? file : new Uint8Array(await file.arrayBuffer()));
     }
   }
 }
@@ -45,13 +49,18 @@ function isLeftOut(name, isTop) {
   return name === "." || name === ".." || name === "__pycache__" || (isTop && name.startsWith("."));
 }
 
+/** Whether a file is unchanged. One that takes another's name has another number. */
+function isSame(before, now) {
+  return before?.ino === now.ino && before.changed === now.changed && before.size === now.size;
+}
+
 export class HomeFolder {
   #fs;
   #home;
   #folder;
   #reason;
   #report;
-  /** The stored state of each path: its time and size, or null for a folder. */
+  /** The stored state of each path: its number, time and size, or null for a folder. */
   #kept = new Map();
   /** @type {Map<string, string>} why a file is not stored */
   #problems = new Map();
@@ -69,9 +78,14 @@ export class HomeFolder {
     this.#folder = kept.folder;
     this.#reason = kept.reason;
     this.#report = report;
-    for (const [path, bytes] of kept.files) {
-      if (bytes === null) fs.mkdirTree(`${home}/${path}`);
-      else fs.writeFile(`${home}/${path}`, bytes, { canOwn: true });
+    for (const [path, content] of kept.files) {
+      const whole = `${home}/${path}`;
+      if (content === null) fs.mkdirTree(whole);
+      else if (content instanceof Uint8Array) fs.writeFile(whole, content, { canOwn: true });
+      else {
+        fs.writeFile(whole, new Uint8Array(0));
+        readFromStorage(fs, whole, content, path);
+      }
     }
     this.#kept = this.#look();
   }
@@ -149,23 +163,36 @@ export class HomeFolder {
     return found;
   }
 
-  /** Return a file's time and size, null for a folder, undefined for anything else. */
+  /** Return a file's number, time and size, null for a folder, undefined for anything else. */
   #about(path) {
-    const { mode, mtime, size } = this.#fs.lstat(`${this.#home}/${path}`);
+    const { ino, mode, mtime, size } = this.#fs.lstat(`${this.#home}/${path}`);
     if (this.#fs.isDir(mode)) return null;
-    return this.#fs.isFile(mode) ? { changed: mtime.getTime(), size } : undefined;
+    return this.#fs.isFile(mode) ? { ino, changed: mtime.getTime(), size } : undefined;
   }
 
   async #store() {
     const present = this.#look();
-    for (const [path, before] of [...this.#kept]) {
+    const before = [...this.#kept];
+    for (const [path, kept] of before) {
       const about = present.get(path);
-      if (about === undefined || (about === null) !== (before === null)) await this.#remove(path);
+      if (about !== undefined && (about === null) !== (kept === null)) await this.#remove(path);
     }
-    for (const [path, about] of present) {
-      const before = this.#kept.get(path);
-      const same = before && about && before.changed === about.changed && before.size === about.size;
-      if (!same && !(about === null && before === null)) await this.#copy(path, about === null);
+    const changed = [...present].filter(([path, about]) => {
+      const kept = this.#kept.get(path);
+      if (about === null) return kept !== null;
+      return !isSame(kept, about);
+    });
+    this.#loadMoved(changed);
+    for (const [path, about] of changed) await this.#copy(path, about === null);
+    // Last, since the bytes of a large file that was renamed are still at the former path.
+    for (const [path] of before) if (!present.has(path)) await this.#remove(path);
+  }
+
+  /** Load large files that others replace in storage, as if two files change their names. */
+  #loadMoved(changed) {
+    for (const [path, about] of changed) {
+      const others = new Set(changed.map(([name]) => name).filter((name) => name !== path));
+      if (about !== null) loadIfStoredAs(this.#fs, `${this.#home}/${path}`, others);
     }
   }
 
@@ -192,11 +219,20 @@ export class HomeFolder {
       }
       await writable.close();
       this.#kept.set(path, justNow ? { ...about, changed: NaN } : about);
+      if (about.size >= LARGE && !justNow) await this.#leaveInStorage(path, about, handle);
       this.#problems.delete(path);
     } catch (error) {
       const full = error.name === "QuotaExceededError";
       this.#problems.set(path, full ? "the browser gives this site no more space" : error.message);
     }
+  }
+
+  /** Free the memory of a large file that has been stored and not changed since. */
+  async #leaveInStorage(path, about, handle) {
+    const file = await handle.getFile();
+    const now = this.#about(path);
+    if (!isSame(now, about) || file.size !== about.size) return;
+    readFromStorage(this.#fs, `${this.#home}/${path}`, file, path);
   }
 
   async #remove(path) {
