@@ -4,7 +4,8 @@
 // HELD times each, and combine in trees. main_aligned does the same with vec4s if classes is
 // divisible by 4. main_long uses the probs, maxima and sums of chunks from softmax.wgsl, with one
 // workgroup per row. The loss comes from maximum and sum, so it is stable even if a probability
-// rounds to 0. A target outside the classes gives NaN.
+// rounds to 0. A target outside the classes gives NaN. sums[r] is the largest x and the logarithm
+// of the sum of exp(x - largest).
 
 struct Params {
   rows: u32,
@@ -20,6 +21,7 @@ struct Params {
 @group(0) @binding(4) var<storage, read_write> probs: array<f32>;
 @group(0) @binding(4) var<storage, read_write> probs_vectors: array<vec4f>;
 @group(0) @binding(5) var<storage, read> x_vectors: array<vec4f>; // x once more
+@group(0) @binding(6) var<storage, read_write> sums: array<vec2f>;
 @group(1) @binding(0) var<uniform> params: Params;
 
 //#include lib/running_softmax.wgsl
@@ -33,11 +35,14 @@ fn load(row: u32, j: u32) -> f32 {
 
 fn store_loss(row: u32, running: Running) {
   let goal = targets[row];
+  let is_known = !is_undefined(running);
+  let own = select(vec2f(quiet_nan()), vec2f(running.largest, log(running.sum)), is_known);
   var value = quiet_nan();
-  if (goal >= 0 && u32(goal) < params.classes && !is_undefined(running)) {
-    value = log(running.sum) + (running.largest - x[row * params.classes + u32(goal)]);
+  if (goal >= 0 && u32(goal) < params.classes && is_known) {
+    value = own.y + (own.x - x[row * params.classes + u32(goal)]);
   }
   loss[row] = value;
+  sums[row] = own;
 }
 
 @compute @workgroup_size(THREADS)

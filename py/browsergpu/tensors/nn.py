@@ -378,19 +378,31 @@ def _max_pool_gradient(
 
 
 def cross_entropy(
-    device: Device, op: str, logits: View, targets: View, loss: View, probs: View | None
+    device: Device,
+    op: str,
+    logits: View,
+    targets: View,
+    loss: View,
+    probs: View | None,
+    sums: View | None = None,
 ) -> None:
     """Compute -log softmax(logits)[targets] of each sample, and if wanted probs = softmax(logits).
 
-    A scalar ``loss`` is the mean. Targets are i32.
+    A scalar ``loss`` is the mean. Targets are i32. New float32 ``sums``, two for each sample, get
+    the largest logit, and the logarithm of the sum of exp(logits - largest).
     """
     if targets.size or loss.size:
-        launch(device, op, _cross_entropy, (logits, targets, loss, probs))
+        launch(device, op, _cross_entropy, (logits, targets, loss, probs, sums))
 
 
 @of_operands
 def _cross_entropy(
-    build: Build, logits: Operand, targets: Operand, loss: Operand, probs: Operand | None
+    build: Build,
+    logits: Operand,
+    targets: Operand,
+    loss: Operand,
+    probs: Operand | None,
+    sums: Operand | None,
 ) -> None:
     samples = targets.size
     staging = Staging(build)
@@ -403,7 +415,8 @@ def _cross_entropy(
         each = staging.temporary(DType.F32, samples) if mean else y
         classes = logits.shape[-1]
         source = staging.read(logits)
-        rows.cross_entropy(build, source, targets.slot, each, p, samples, classes)
+        own = None if sums is None else sums.slot
+        rows.cross_entropy(build, source, targets.slot, each, p, samples, classes, own)
         if mean:
             fold(build, "mean", each, FLOAT32, y, (1, samples, 1))
     staging.deliver()

@@ -10,6 +10,7 @@ from browsergpu.arrays.autograd.precision import widened
 from browsergpu.arrays.autograd.rules import differentiable
 from browsergpu.core import checks
 from browsergpu.core.checks import product
+from browsergpu.core.element_types import FLOAT32
 from browsergpu.core.errors import InvalidArgument
 from browsergpu.core.showing import Description
 from browsergpu.functions import elementwise, manipulation, statistics
@@ -302,8 +303,50 @@ def nll_loss(
     return _weighted(losses, factors, ignored, reduction)
 
 
+def _kept_cross_entropy(
+    input: Array,
+    target: Array,
+    weight: Array | None = None,
+    *,
+    ignore_index: int = -100,
+    reduction: str = "mean",
+    label_smoothing: float = 0.0,
+) -> tuple[Array, dict[str, Any]]:
+    """Return the result of :func:`cross_entropy`, and ``sums``.
+
+    For classes without smoothing, ``sums`` has the largest logit of each sample, and the logarithm
+    of the sum of exp(logits - largest). Otherwise it is None.
+    """
+    op = "cross_entropy"
+    check_reduction(op, reduction)
+    smoothing = checks.fraction(op, "label_smoothing", label_smoothing)
+    if array(op, "target", target).node.kind.kind == "f":
+        if ignore_index != -100:
+            expected = "the default if target has probabilities"
+            raise InvalidArgument(op, "ignore_index", ignore_index, expected)
+        found = _of_probabilities(op, input, target, weight, reduction, smoothing)
+        return found, {"sums": None}
+    x, t, axis = _classes(op, input, target)
+    ignored = t == checks.integer(op, "ignore_index", ignore_index, -checks.LARGEST)
+    goals = elementwise.where(ignored, 0, t)
+    classes = x.shape[axis]
+    factors = _weights(op, weight, classes, goals)
+    losses, sums = _losses(op, manipulation.moveaxis(x, axis, -1), goals)
+    if smoothing:
+        logs = log_softmax(x, axis)
+        if weight is not None:
+            logs = logs * _by_class(weight, axis, x.ndim)
+        smooth = statistics.sum(logs, axis=axis) * (-smoothing / classes)
+        own = losses if factors is None else losses * factors
+        found = _weighted(own * (1 - smoothing) + smooth, factors, ignored, reduction, done=True)
+        return found, {"sums": None}
+    return _weighted(losses, factors, ignored, reduction), {"sums": sums}
+
+
 @widened("input", "target")
-@differentiable(joint=((*_OF_BOTH, "weight"), gradients.of_cross_entropy))
+@differentiable(
+    joint=((*_OF_BOTH, "weight"), gradients.of_cross_entropy), keeping=_kept_cross_entropy
+)
 def cross_entropy(
     input: Array,
     target: Array,
@@ -348,28 +391,10 @@ def cross_entropy(
     -----
     Targets out of range give a loss and gradients of NaN, as in :func:`nll_loss`.
     """
-    op = "cross_entropy"
-    check_reduction(op, reduction)
-    smoothing = checks.fraction(op, "label_smoothing", label_smoothing)
-    if array(op, "target", target).node.kind.kind == "f":
-        if ignore_index != -100:
-            expected = "the default if target has probabilities"
-            raise InvalidArgument(op, "ignore_index", ignore_index, expected)
-        return _of_probabilities(op, input, target, weight, reduction, smoothing)
-    x, t, axis = _classes(op, input, target)
-    ignored = t == checks.integer(op, "ignore_index", ignore_index, -checks.LARGEST)
-    goals = elementwise.where(ignored, 0, t)
-    classes = x.shape[axis]
-    factors = _weights(op, weight, classes, goals)
-    losses = _losses(op, manipulation.moveaxis(x, axis, -1), goals)
-    if smoothing:
-        logs = log_softmax(x, axis)
-        if weight is not None:
-            logs = logs * _by_class(weight, axis, x.ndim)
-        smooth = statistics.sum(logs, axis=axis) * (-smoothing / classes)
-        own = losses if factors is None else losses * factors
-        return _weighted(own * (1 - smoothing) + smooth, factors, ignored, reduction, done=True)
-    return _weighted(losses, factors, ignored, reduction)
+    return _kept_cross_entropy(
+        input, target, weight, ignore_index=ignore_index, reduction=reduction,
+        label_smoothing=label_smoothing,
+    )[0]  # fmt: skip
 
 
 def _classes(op: str, input: Any, target: Any) -> tuple[Array, Array, int]:
@@ -393,14 +418,14 @@ def _class_axis(op: str, x: Array) -> int:
     return min(x.ndim - 1, 1)
 
 
-def _losses(op: str, logits: Array, goals: Array) -> Array:
-    """Return ``-log_softmax(logits)[goals]`` along the last axis, by one kernel."""
+def _losses(op: str, logits: Array, goals: Array) -> tuple[Array, Array]:
+    """Return ``-log_softmax(logits)[goals]`` along the last axis, and the sums of the samples."""
     own, places = apply.packed(logits), apply.packed(goals)
     losses = inputs.room(op, own, own.node.kind, goals.shape)
-    nn.cross_entropy(
-        own.device, op, inputs.memory(own), inputs.memory(places), inputs.memory(losses), None
-    )
-    return losses
+    sums = inputs.room(op, own, FLOAT32, (*goals.shape, 2))
+    x, t, y, more = (inputs.memory(one) for one in (own, places, losses, sums))
+    nn.cross_entropy(own.device, op, x, t, y, None, more)
+    return losses, sums
 
 
 def _weights(op: str, weight: Any, classes: int, goals: Array) -> Array | None:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from browsergpu.arrays.array import Array
+from browsergpu.arrays.autograd.families import INTERCEPTED
 from browsergpu.core.checks import product
 from browsergpu.functions import creation, data_types, elementwise, manipulation, statistics
 from browsergpu.functions.nn.activations import log_softmax, sigmoid
@@ -89,16 +90,51 @@ def of_logarithms(
 
 def of_cross_entropy(
     g: Array, y: Array, input: Array, target: Array, weight: Any, ignore_index: int,
-    reduction: str, label_smoothing: float, needs: Sequence[bool],
+    reduction: str, label_smoothing: float, sums: Any, needs: Sequence[bool],
 ) -> tuple[Any, Any, Any]:  # fmt: skip
-    """Return the gradients for input, target and weight."""
+    """Return the gradients for input, target and weight.
+
+    ``sums`` has the largest logit of each sample, and the logarithm of the sum of exp(input -
+    largest), or is None.
+    """
     axis = min(input.ndim - 1, 1)
+    is_plain = not any(type(x) in INTERCEPTED for x in (g, input, weight))
+    if sums is not None and is_plain and not needs[2]:
+        return _of_sums(g, input, target, weight, ignore_index, reduction, sums), None, None
     logs = log_softmax(input, axis)
     of_logs, of_target, of_weight = _class_gradients(
         g, y, logs, target, weight, ignore_index, reduction, float(label_smoothing), needs[2]
     )
     total = statistics.sum(of_logs, axis=axis, keepdims=True)
     return of_logs - elementwise.exp(logs) * total, of_target, of_weight
+
+
+def _of_sums(
+    g: Array, input: Array, target: Array, weight: Any, ignore_index: int, reduction: str, sums: Any
+) -> Any:
+    """Return the gradient for logits. One kernel reads them, once."""
+    axis = min(input.ndim - 1, 1)
+    classes = input.shape[axis]
+    goals = _as_int32(target)
+    counts = elementwise.not_equal(goals, ignore_index)
+    is_outside = elementwise.logical_or(goals < 0, goals >= classes)
+    scale: Any = data_types.astype(counts, "float32")
+    if weight is not None:
+        scale = scale * weight[elementwise.where(is_outside, 0, goals)]
+    own: Any = data_types.astype(g, "float32", copy=False)
+    if reduction == "mean":
+        own = own / statistics.sum(scale)
+    is_wrong = elementwise.logical_and(is_outside, counts)
+    scale = elementwise.where(is_wrong, float("nan"), scale * own)
+    numbers = creation.arange(classes, dtype="int32", device=g.device)
+    places = manipulation.reshape(numbers, (classes, *(1,) * (input.ndim - axis - 1)))
+    largest, logarithm, goal, factor = (
+        manipulation.expand_dims(x, axis=axis) for x in (sums[..., 0], sums[..., 1], goals, scale)
+    )
+    logits = data_types.astype(input, "float32", copy=False)
+    shares = elementwise.exp(logits - largest - logarithm)
+    hot = data_types.astype(elementwise.equal(goal, places), "float32")
+    return (shares - hot) * factor
 
 
 def _class_gradients(

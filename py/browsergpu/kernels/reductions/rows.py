@@ -184,13 +184,23 @@ def cross_entropy(
     probs: Slot | None,
     rows: int,
     classes: int,
+    sums: Slot | None = None,
 ) -> None:
-    """Add loss[r] = -log softmax(logits[r])[targets[r]] and, if wanted, probs = softmax(logits)."""
+    """Add loss[r] = -log softmax(logits[r])[targets[r]] and, if wanted, probs = softmax(logits).
+
+    ``sums`` of shape [rows, 2] gets the largest logit, and the logarithm of the sum of the
+    exponentials of the logits minus that.
+    """
+    if sums is None:
+        spare = build.temporary(8 * rows)
+        cross_entropy(build, logits, targets, loss, probs, rows, classes, spare)
+        build.release(spare)
+        return
     held = _held(rows, classes, 4)
     if held is not None:
         groups, lanes, configuration, aligned = held
         # If logits are read as vec4s, the target's logit is still read as a float.
-        again = (logits,) if aligned else ()
+        again = (logits, sums) if aligned else (sums,)
         written = build.temporary(4 * rows * classes) if probs is None else probs
         build.dispatch(
             "cross_entropy_aligned" if aligned else "cross_entropy", configuration, fold(groups),
@@ -201,7 +211,7 @@ def cross_entropy(
         return
     parts, chunks = _softmax_in_parts(build, logits, probs, rows, classes, 1)
     build.dispatch(
-        "cross_entropy_long", "", fold(rows), (logits, targets, parts, loss),
+        "cross_entropy_long", "", fold(rows), (logits, targets, parts, loss, sums),
         rows, classes, chunks, _THREADS,
     )  # fmt: skip
     build.release(parts)
@@ -238,6 +248,7 @@ _NORM_PARAMS = params(
     "rows: u32", "length: u32", "chunk: u32", "chunks: u32", "lanes: u32", "residual: u32",
     "eps: f32",
 )  # fmt: skip
+_SUMS = Binding(6, "sums", WRITE)
 _LOSS_PARAMS = params("rows: u32", "classes: u32", "chunks: u32", "lanes: u32")
 _BY_LENGTH: Configurations = {str(held): {"HELD": held} for held in _HELD}
 _NOT_HELD: Configurations = {"": {"HELD": 4}}
@@ -306,7 +317,8 @@ FAMILY = KernelFamily(
         ),
         Kernel(
             "cross_entropy", "cross_entropy.wgsl",
-            (*bindings("x", "targets", written=0), *bindings("loss", "probs", written=2, first=3)),
+            (*bindings("x", "targets", written=0), *bindings("loss", "probs", written=2, first=3),
+             _SUMS),
             _LOSS_PARAMS, "main", _BY_LENGTH, cost=_of_rows(5, 1),
         ),
         Kernel(
@@ -314,12 +326,13 @@ FAMILY = KernelFamily(
             (
                 *bindings("x", "targets", written=0),
                 *bindings("loss", "probs_vectors", written=2, first=3),
-                *bindings("x_vectors", written=0, first=5),
+                *bindings("x_vectors", written=0, first=5), _SUMS,
             ),
             _LOSS_PARAMS, "main_aligned", _BY_LENGTH, cost=_of_rows(5, 1),
         ),
         Kernel(
-            "cross_entropy_long", "cross_entropy.wgsl", bindings("x", "targets", "parts", "loss"),
+            "cross_entropy_long", "cross_entropy.wgsl",
+            (*bindings("x", "targets", "parts", "loss"), _SUMS),
             _LOSS_PARAMS, "main_long", _NOT_HELD,
         ),
     ),

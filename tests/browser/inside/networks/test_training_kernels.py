@@ -94,3 +94,61 @@ def test_losses_of_many_classes_store_no_probabilities(bg: Any, dtype: str) -> N
     values = x.numpy().astype(np.float64)
     expected = np.log(np.exp(values).sum(-1)) - values[np.arange(3), targets.numpy()]
     np.testing.assert_allclose(found, expected, rtol=1e-5 if dtype == "float32" else 2e-3)
+
+
+def test_the_gradient_of_cross_entropy_reads_the_logits_once(bg: Any) -> None:
+    """The kernels are the number of targets, g, the quotient, factors, and the gradient."""
+    x = data(bg, 5, 16_397).requires_grad_()
+    targets = bg.asarray(np.array([0, 16_396, 77, -100, 3], np.int32))
+    loss = bg.nn.cross_entropy(x, targets)
+    bg.eval(loss, x)
+    with dispatched(x.device) as kernels:
+        loss.backward()
+        bg.eval(x.grad)
+    assert len(kernels) <= 5
+    assert "softmax_parts" not in kernels
+
+
+@pytest.mark.parametrize("reduction", ["mean", "sum", "none"])
+@pytest.mark.parametrize(
+    ("shape", "weighted"),
+    [((5, 7), False), ((5, 8), True), ((7,), False), ((2, 6, 3, 2), True), ((3, 16_397), False)],
+)
+def test_the_gradient_of_cross_entropy(
+    bg: Any, shape: tuple[int, ...], weighted: bool, reduction: str
+) -> None:
+    """Against the closed form in float64, for large logits of which some are -inf."""
+    rng = np.random.default_rng([3, *shape])
+    axis = min(len(shape) - 1, 1)
+    x = (rng.standard_normal(shape) * 3 + 1000).astype(np.float32)
+    t = rng.integers(0, shape[axis], (*shape[:axis], *shape[axis + 1 :])).astype(np.int32)
+    w = rng.uniform(0.5, 2, shape[axis]).astype(np.float32)
+    rows = np.moveaxis(x, axis, -1).reshape(-1, shape[axis])  # a copy, unless axis is the last
+    flat, rows = t.reshape(-1).copy(), rows.copy()
+    if len(flat) > 1:
+        flat[1] = -100  # ignored
+        rows[0, flat[0]] = -np.inf  # a loss of infinity has a gradient
+    rows[-1, (flat[-1] + 1) % shape[axis]] = -np.inf
+    moved = (*shape[:axis], *shape[axis + 1 :], shape[axis])
+    x = np.moveaxis(rows.reshape(moved), -1, axis)
+    own = bg.asarray(np.ascontiguousarray(x)).requires_grad_()
+    target, factors = bg.asarray(flat.reshape(t.shape)), bg.asarray(w) if weighted else None
+    loss = bg.nn.cross_entropy(own, target, factors, reduction=reduction)
+    g = rng.standard_normal(loss.shape).astype(np.float32)
+    loss.backward(bg.asarray(g))
+    shares = np.exp(rows.astype(float) - rows.max(-1, keepdims=True))
+    shares /= shares.sum(-1, keepdims=True)
+    counts = flat >= 0
+    scale = counts * (w[np.where(counts, flat, 0)] if weighted else 1.0)
+    shares[np.arange(len(flat))[counts], flat[counts]] -= 1
+    scale = scale * g.reshape(-1) / (scale.sum() if reduction == "mean" else 1)
+    wanted = np.moveaxis((shares * scale[:, None]).reshape(moved), -1, axis)
+    # exp of a float32 difference of numbers near 1000 is exact to about 1e-6.
+    np.testing.assert_allclose(own.grad.numpy(), wanted, rtol=1e-5, atol=2e-6)
+
+
+def test_targets_outside_the_classes_have_gradients_of_nan(bg: Any) -> None:
+    x = data(bg, 3, 5).requires_grad_()
+    loss = bg.nn.cross_entropy(x, bg.asarray(np.array([1, 5, -1], np.int32)), reduction="sum")
+    loss.backward()
+    assert np.isnan(x.grad.numpy()).all(1).tolist() == [False, True, True]
