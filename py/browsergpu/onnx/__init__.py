@@ -3,10 +3,15 @@
 Every node runs on the GPU. Shapes, and what derives from them, are computed on the host.
 """
 
-from browsergpu.onnx.export.exporting import export
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+from typing import Any as _Any
+
 from browsergpu.onnx.model import Explanation, Model, Value
 from browsergpu.onnx.registry import Operator, list_operators, operator
 from browsergpu.onnx.source import load, load_async
+
+if _TYPE_CHECKING:  # imported at its first use
+    from browsergpu.onnx.exporter.exporting import export
 
 __all__ = [
     "Explanation",
@@ -19,3 +24,16 @@ __all__ = [
     "load_async",
     "operator",
 ]
+
+
+def __getattr__(name: str) -> _Any:
+    if name != "export":
+        raise AttributeError(f"module 'browsergpu.onnx' has no attribute {name!r}")
+    from browsergpu.onnx.exporter.exporting import export
+
+    globals()[name] = export
+    return export
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -25,6 +25,8 @@ REQUIRED = inspect.Parameter.empty
 NEWEST, OLDEST = 28, 1
 _STANDARD = ("", "ai.onnx")
 _NO_ATTRIBUTES: Mapping[str, Any] = {}
+#: Attributes of an Operator that derive from its function's signature.
+_OF_SIGNATURES = ("attributes", "host", "inputs", "least", "most", "wants_node")
 
 
 class Operator(Shown):
@@ -52,11 +54,6 @@ class Operator(Shown):
         Whether the function gets values as they are: on the host or the GPU, narrow, or sequences.
     """
 
-    __slots__ = (
-        "attributes", "domain", "folds", "function", "host", "inputs", "least", "most", "name",
-        "raw", "since", "until", "wants_node",
-    )  # fmt: skip
-
     def __init__(
         self, name: str, domain: str, since: int, until: int, function: Callable[..., Any],
         host: Iterable[str], folds: bool, raw: bool, attributes: Mapping[str, Any] = _NO_ATTRIBUTES,
@@ -64,13 +61,27 @@ class Operator(Shown):
         self.name, self.domain, self.since, self.until = name, domain, since, until
         self.function = function
         self.folds, self.raw = folds, raw
-        names, self.attributes = [], {}
+        self._host, self._shared = tuple(host), attributes
+        if self._host:  # a name that is no input is an error here
+            self._inspect()
+
+    def __getattr__(self, name: str) -> Any:
+        # Most operators are never used, and signatures take time.
+        if name not in _OF_SIGNATURES:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        self._inspect()
+        return self.__dict__[name]
+
+    def _inspect(self) -> None:
+        """Set the attributes that the function's signature has."""
+        names: list[str] = []
+        self.attributes: dict[str, Any] = {}
         self.least = self.most = 0
-        for one in inspect.signature(function).parameters.values():
+        for one in inspect.signature(self.function).parameters.values():
             if one.kind is one.KEYWORD_ONLY:
                 self.attributes[one.name] = one.default
             elif one.kind is one.VAR_KEYWORD:
-                self.attributes.update(attributes)
+                self.attributes.update(self._shared)
             elif one.kind is one.VAR_POSITIONAL:
                 self.most = 1 << 30
             else:
@@ -80,7 +91,7 @@ class Operator(Shown):
         self.wants_node = "node" in self.attributes
         self.attributes.pop("node", None)
         self.inputs = tuple(names)
-        self.host = frozenset(self.inputs.index(one) for one in host)
+        self.host = frozenset(self.inputs.index(one) for one in self._host)
 
     def _facts(self) -> str:
         return f"{self.domain or 'ai.onnx'}.{self.name}-{self.since}"
@@ -143,10 +154,11 @@ def operator(
     def register(function: Callable[..., Any]) -> Callable[..., Any]:
         if not callable(function):
             raise InvalidType("operator", "function", function, "a function")
-        kinds = {one.kind for one in inspect.signature(function).parameters.values()}
-        if attributes is not None and inspect.Parameter.VAR_KEYWORD not in kinds:
-            expected = "a function with **options, for its attributes"
-            raise InvalidType("operator", "function", function, expected)
+        if attributes is not None:
+            kinds = {one.kind for one in inspect.signature(function).parameters.values()}
+            if inspect.Parameter.VAR_KEYWORD not in kinds:
+                expected = "a function with **options, for its attributes"
+                raise InvalidType("operator", "function", function, expected)
         own = _domain(domain)
         last = 1 << 30 if until is None else until
         known = _TABLE.setdefault((own, name), [])

@@ -8,15 +8,14 @@ from typing import Any
 from browsergpu.arrays import apply
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.autograd.precision import widened
-from browsergpu.arrays.autograd.rules import composed, differentiable
+from browsergpu.arrays.autograd.rules import differentiable
 from browsergpu.arrays.upload import element_type
 from browsergpu.core import checks, shapes
 from browsergpu.core.element_types import FLOAT32
-from browsergpu.core.errors import InvalidArgument, InvalidType
-from browsergpu.functions import creation, elementwise, statistics
+from browsergpu.core.errors import InvalidArgument
+from browsergpu.functions import elementwise, statistics
 from browsergpu.functions.nn import inputs
 from browsergpu.functions.operands import array
-from browsergpu.functions.random.generator import Generator
 from browsergpu.tensors import nn
 
 
@@ -388,46 +387,3 @@ def _along(op: str, input: Any, dim: Any, dtype: Any) -> tuple[Array, int]:
     if dtype is not None:
         x = apply.cast_to(op, x, element_type(op, dtype), copy=False)
     return inputs.floats(op, "input", x), shapes.axis(op, "dim", dim, x.ndim)
-
-
-@composed("input")
-def dropout(input: Array, p: float = 0.5, training: bool = True, *, generator: Any = None) -> Array:
-    """Set elements to 0 at random during training, and scale the others by ``1 / (1 - p)``.
-
-    Parameters
-    ----------
-    input : Array
-        float32 or float16.
-    p : float, optional
-        The probability of a 0, from 0 to 1.
-    training : bool, optional
-        False returns a copy of ``input``.
-    generator : Generator
-        A generator of ``browsergpu.random.default_rng``. Required in training, unless ``p`` is 0.
-
-    Returns
-    -------
-    Array
-        The shape and dtype of ``input``.
-
-    Raises
-    ------
-    InvalidType
-        If ``input`` is not an array of floats, or the generator is missing.
-    InvalidArgument
-        If ``p`` is not from 0 to 1.
-    """
-    op = "dropout"
-    x = inputs.floats(op, "input", input)
-    share = checks.fraction(op, "p", p)
-    if not checks.flag(op, "training", training) or share == 0:
-        return x.__copy__()
-    if not isinstance(generator, Generator):
-        raise InvalidType(
-            op, "generator", generator, "a Generator from browsergpu.random.default_rng()"
-        )
-    if share == 1:
-        none = creation.zeros(x.shape, dtype=bool, device=x.device)
-        return elementwise.where(none, x, 0.0)
-    kept = generator.random(x.shape) >= share
-    return elementwise.where(kept, x * (1 / (1 - share)), 0.0)

@@ -1,4 +1,4 @@
-"""Dropout of whole channels, and dropout that keeps the mean and the variance."""
+"""Dropout of elements and of whole channels, and dropout that keeps the mean and the variance."""
 
 from __future__ import annotations
 
@@ -7,13 +7,58 @@ from typing import Any
 
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.autograd.rules import composed
-from browsergpu.core.errors import InvalidArgument
+from browsergpu.core import checks
+from browsergpu.core.errors import InvalidArgument, InvalidType
 from browsergpu.core.shapes import Shape
 from browsergpu.functions import creation, elementwise
-from browsergpu.functions.nn import activations, inputs
+from browsergpu.functions.nn import inputs
+from browsergpu.functions.random.generator import Generator
 
 #: λ α of :func:`browsergpu.nn.selu`, the negative of its limit at minus infinity.
 _LIMIT = 1.7580993408473766
+
+
+@composed("input")
+def dropout(input: Array, p: float = 0.5, training: bool = True, *, generator: Any = None) -> Array:
+    """Set elements to 0 at random during training, and scale the others by ``1 / (1 - p)``.
+
+    Parameters
+    ----------
+    input : Array
+        float32 or float16.
+    p : float, optional
+        The probability of a 0, from 0 to 1.
+    training : bool, optional
+        False returns a copy of ``input``.
+    generator : Generator
+        A generator of ``browsergpu.random.default_rng``. Required in training, unless ``p`` is 0.
+
+    Returns
+    -------
+    Array
+        The shape and dtype of ``input``.
+
+    Raises
+    ------
+    InvalidType
+        If ``input`` is not an array of floats, or the generator is missing.
+    InvalidArgument
+        If ``p`` is not from 0 to 1.
+    """
+    op = "dropout"
+    x = inputs.floats(op, "input", input)
+    share = checks.fraction(op, "p", p)
+    if not checks.flag(op, "training", training) or share == 0:
+        return x.__copy__()
+    if not isinstance(generator, Generator):
+        raise InvalidType(
+            op, "generator", generator, "a Generator from browsergpu.random.default_rng()"
+        )
+    if share == 1:
+        none = creation.zeros(x.shape, dtype=bool, device=x.device)
+        return elementwise.where(none, x, 0.0)
+    kept = generator.random(x.shape) >= share
+    return elementwise.where(kept, x * (1 / (1 - share)), 0.0)
 
 
 @composed("input")
@@ -205,7 +250,7 @@ def _channels(
 def _factors(x: Array, shape: Shape, p: float, training: bool, generator: Any) -> Array:
     """Return dropout of ones: 0 for dropped elements, and ``1 / (1 - p)`` for others."""
     ones = creation.ones(shape, dtype=x.dtype, device=x.device)
-    return activations.dropout(ones, p, training, generator=generator)
+    return dropout(ones, p, training, generator=generator)
 
 
 def _alpha(x: Array, shape: Shape, p: float, training: bool, generator: Any) -> Array:

@@ -11,7 +11,7 @@ from browsergpu.core.errors import InvalidArgument, InvalidType
 from browsergpu.core.showing import Description
 from browsergpu.functions import creation, elementwise, manipulation, statistics
 from browsergpu.functions.linalg import linear
-from browsergpu.functions.nn import activations, attention, tables
+from browsergpu.functions.nn import activations, attention, dropping, tables
 from browsergpu.functions.nn.attention_gradients import shares_of
 from browsergpu.networks import init
 from browsergpu.networks.layers.linear import Linear
@@ -138,7 +138,7 @@ class MultiheadAttention(Module):
         weights = None
         if need_weights or drops:
             weights = self._weights(q, k, mask, causal)
-            kept = activations.dropout(
+            kept = dropping.dropout(
                 weights, self.dropout, generator=drawer(_OP, None, query.device)
             ) if drops else weights  # fmt: skip
             found = linear.matmul(kept, v)

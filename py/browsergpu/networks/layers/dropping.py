@@ -7,7 +7,7 @@ from typing import Any
 
 from browsergpu.arrays.array import Array
 from browsergpu.core import checks
-from browsergpu.functions.nn import activations, dropping
+from browsergpu.functions.nn import dropping
 from browsergpu.networks.layers.making import placed
 from browsergpu.networks.module import Module
 from browsergpu.networks.seeding import drawer
@@ -52,7 +52,7 @@ class _Dropping(Module):
 class Dropout(_Dropping):
     """Apply :func:`browsergpu.nn.dropout` in training. Return the input otherwise."""
 
-    _function = staticmethod(activations.dropout)
+    _function = staticmethod(dropping.dropout)
 
 
 class Dropout1d(_Dropping):

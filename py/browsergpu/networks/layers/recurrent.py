@@ -11,7 +11,7 @@ from browsergpu.arrays.array import Array
 from browsergpu.core import checks
 from browsergpu.core.errors import InvalidArgument, InvalidType
 from browsergpu.functions import creation, manipulation
-from browsergpu.functions.nn import activations, tables
+from browsergpu.functions.nn import dropping, tables
 from browsergpu.networks import init
 from browsergpu.networks.layers.cells import (
     State,
@@ -147,7 +147,7 @@ class _Recurrent(Module):
         for layer in range(self.num_layers):
             if layer and self.dropout and self.training:
                 generator = drawer(type(self).__name__, None, x.device)
-                x = activations.dropout(x, self.dropout, generator=generator)
+                x = dropping.dropout(x, self.dropout, generator=generator)
             outputs = []
             for at, way in enumerate(ways):
                 own = tuple([one[layer * len(ways) + at] for one in begun])

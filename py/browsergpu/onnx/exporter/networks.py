@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from browsergpu.core.errors import Unsupported
-from browsergpu.onnx.export.recorder import Call, Name, Recorder, emits
+from browsergpu.onnx.exporter.recorder import Call, Name, Recorder, emits
 
 
 def _refused(what: str) -> Unsupported:

@@ -13,8 +13,8 @@ from browsergpu.core.errors import InvalidArgument, InvalidType, Unsupported
 from browsergpu.core.files import opened
 from browsergpu.functions import creation
 from browsergpu.networks.module import Module
-from browsergpu.onnx.export import emitters, networks  # noqa: F401 - they fill EMITTERS
-from browsergpu.onnx.export.recorder import Name, Recorder
+from browsergpu.onnx.exporter import emitters, networks  # noqa: F401 - they fill EMITTERS
+from browsergpu.onnx.exporter.recorder import Name, Recorder
 from browsergpu.onnx.graph.types import NUMBERS
 from browsergpu.onnx.namespace import bg
 from browsergpu.onnx.wire import messages

@@ -10,7 +10,7 @@ import numpy as np
 
 from browsergpu.arrays.array import Array
 from browsergpu.core.errors import Unsupported
-from browsergpu.onnx.export.recorder import Call, Name, Recorder, emits
+from browsergpu.onnx.exporter.recorder import Call, Name, Recorder, emits
 from browsergpu.onnx.namespace import bg
 
 #: Elementwise functions with one operand.
