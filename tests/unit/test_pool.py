@@ -68,3 +68,52 @@ def test_a_loop_reuses_its_buffers_of_several_sizes() -> None:
             pool.return_buffer(pool.get_buffer("test", size << 20))
     assert made == [144, 256, 288, 4, 1]
     pool.return_buffer(points)
+
+
+class Large(Nothing):
+    """A GPU that reports only to a wait whether there is room. It has ``room`` bytes."""
+
+    def __init__(self, room: int) -> None:
+        super().__init__()
+        self.room = room
+        self.made: dict[int, int] = {}
+        self.waits = 0
+
+    async def create_buffer_checked(self, identity: int, nbytes: int, label: str) -> bool:
+        self.waits += 1
+        if sum(self.made.values()) + nbytes > self.room:
+            return False
+        self.made[identity] = nbytes
+        return True
+
+    def destroy_buffer(self, identity: int) -> None:
+        del self.made[identity]
+
+
+MIB = 1 << 20
+
+
+def test_reserved_buffers_are_not_asked_for_again() -> None:
+    gpu = Large(100 * MIB)
+    pool = BufferPool(gpu, 1 << 30)
+    sizes = [MIB, 3 * MIB, 3 * MIB, 100]
+    pool.reserve("test", sizes)
+    assert (gpu.waits, pool.pooled, pool.in_use) == (3, 7 * MIB, 0), "small ones are not waited for"
+    pool.reserve("test", sizes)
+    assert gpu.waits == 3, "those in the pool are enough"
+    for size in sizes:
+        pool.get_buffer("test", size)
+    assert gpu.waits == 3
+    assert pool.pooled == 0
+    assert pool.peak == 7 * MIB + 256
+
+
+def test_without_room_nothing_is_reserved() -> None:
+    gpu = Large(6 * MIB)
+    pool = BufferPool(gpu, 1 << 30)
+    pool.reserve("test", [3 * MIB] * 4)
+    assert (pool.allocated, gpu.made) == (0, {})
+    pool = BufferPool(gpu, 1 << 30, limit=5 * MIB)
+    pool.reserve("test", [3 * MIB] * 2)
+    assert (pool.allocated, gpu.made) == (0, {})
+    assert pool.get_buffer("test", 3 * MIB).capacity == 3 * MIB

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from asyncio import Future, ensure_future, gather, sleep
-from collections.abc import Coroutine, Iterable
+from collections.abc import Coroutine, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, NamedTuple
 from weakref import ReferenceType, WeakKeyDictionary, WeakSet, finalize, ref
@@ -172,6 +173,7 @@ class Device(Shown):
         #: Requests for compiled pipelines, and requests that needed a compilation.
         self.pipeline_hits = 0
         self._misses = 0
+        self._unthrottled = 0  # blocks of unthrottled() that are running
         #: Sizes in words of the smallest buffers that a custom kernel was dispatched on.
         self.smallest_bound: WeakKeyDictionary[Pipeline, list[int]] = WeakKeyDictionary()
         #: The pipelines of generated kernels.
@@ -390,6 +392,19 @@ class Device(Shown):
             for buffer in taken:
                 self.memory.return_buffer(buffer)
 
+    @contextmanager
+    def unthrottled(self) -> Iterator[None]:
+        """Record the commands of a block without waiting for the GPU in between.
+
+        All kernels of the block compile at the same time. An interrupt cannot end the block's work
+        once it is submitted, so the block must have an end, such as one pass through a network.
+        """
+        self._unthrottled += 1
+        try:
+            yield
+        finally:
+            self._unthrottled -= 1
+
     def throttle(self, op: str) -> None:
         """Wait for the GPU if too many recorded commands are unfinished.
 
@@ -399,7 +414,8 @@ class Device(Shown):
         """
         if not self.recorder.is_ahead:
             return
-        if self.recorder.captured is not None:  # waiting would let other tasks run
+        # During a capture, waiting would let other tasks run.
+        if self.recorder.captured is not None or self._unthrottled:
             self.recorder.is_ahead = False
         elif platform.can_block():
             platform.block_on(self.recorder.catch_up(), op)

@@ -7,8 +7,9 @@ allocate and free buffers concurrently, so shared state changes only in atomic s
 
 from __future__ import annotations
 
-from collections import OrderedDict, defaultdict, deque
-from collections.abc import Callable, Iterable
+from asyncio import gather
+from collections import Counter, OrderedDict, defaultdict, deque
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from heapq import heappop, heappush
@@ -315,6 +316,57 @@ class BufferPool(Shown):
         if self._closed:  # closed during the wait
             raise closed(op)
         return made
+
+    def reserve(self, op: str, sizes: Iterable[int]) -> None:
+        """Create free buffers for coming requests, by one wait for the GPU.
+
+        Otherwise each request for a large buffer waits. Nothing is reserved if there is no room for
+        all of them, during a capture, or if Python cannot block.
+
+        Parameters
+        ----------
+        op : str
+            Name of the operation, for errors.
+        sizes : iterable of int
+            Bytes of each request.
+        """
+        large = (n for n in sizes if _WORTH_ASKING <= size_class(n) <= self._largest)
+        wanted = Counter(map(size_class, large))
+        self._reclaim()
+        wanted.subtract({capacity: len(idle) for capacity, idle in self._idle.items()})
+        made = {next(_ids): capacity for capacity in wanted.elements()}
+        total = sum(made.values())
+        is_full = self._limit is not None and self.allocated + self._asked + total > self._limit
+        if not made or is_full or self._holding is not None or not platform.can_block():
+            return
+        if self._closed:
+            raise closed(op)
+        self._asked += total
+        try:
+            there = platform.block_on(self._all_created(made), op)
+        except BaseException:  # interrupted: they may exist, now or soon
+            for identity in made:
+                self._recorder.abandon_buffer(identity)
+            raise
+        finally:
+            self._asked -= total
+        if self._closed:  # closed during the wait
+            raise closed(op)
+        for (identity, capacity), is_there in zip(made.items(), there, strict=True):
+            if not is_there:
+                continue
+            self._capacities[identity] = capacity
+            if not all(there):
+                self._destroy(identity)
+                continue
+            heappush(self._idle.setdefault(capacity, []), identity)
+            self._idle.move_to_end(capacity)
+            self._pooled += capacity
+        self.peak = max(self.peak, self.allocated)
+
+    async def _all_created(self, wanted: Mapping[int, int]) -> list[bool]:
+        create = self._recorder.create_buffer_checked
+        return await gather(*(create(one, nbytes, "reserved") for one, nbytes in wanted.items()))
 
     def _out_of_memory(
         self, op: str, requested: int, limit: str, available: int | None

@@ -15,7 +15,7 @@ from browsergpu.onnx.graph.narrow import Narrow
 from browsergpu.onnx.graph.node import Context, Node
 from browsergpu.onnx.graph.plan import Plan, sorted_nodes
 from browsergpu.onnx.graph.quantized import Quantized, packed, quantizable
-from browsergpu.onnx.graph.tensors import dense, host_array
+from browsergpu.onnx.graph.tensors import dense, gpu_bytes, host_array
 from browsergpu.onnx.graph.types import NarrowType
 from browsergpu.onnx.graph.values import MOST_ON_HOST
 from browsergpu.onnx.registry import REQUIRED, Operator
@@ -29,6 +29,8 @@ _MOST_DENSE = 1 << 28
 #: How the GPU stores an array: as it is, in codes, or in blocks.
 Kind = NarrowType | Quantized | None
 Keep = Callable[[str, np.ndarray, Kind], None]
+#: Allocates memory for arrays of these bytes.
+Reserve = Callable[[list[int]], None]
 
 
 class Builder(Shown):
@@ -46,13 +48,16 @@ class Builder(Shown):
         The model's parameters and buffers by name.
     keep : callable
         Takes the name, the values and the kind of an array for the GPU.
+    reserve : callable
+        Takes the bytes of arrays before ``keep`` gets them.
     """
 
     def __init__(
         self, model: messages.Model, external: ExternalData, context: Context,
-        arrays: Mapping[str, Any], keep: Keep,
+        arrays: Mapping[str, Any], keep: Keep, reserve: Reserve,
     ) -> None:  # fmt: skip
-        self._external, self._context, self._arrays, self._keep = external, context, arrays, keep
+        self._external, self._context, self._arrays = external, context, arrays
+        self._keep, self._reserve = keep, reserve
         self._functions = {(one.domain, one.name, one.overload): one for one in model.functions}
         self._opsets = _opsets(model.opset_import)
         self._names = {"training"}  # which every module has
@@ -86,9 +91,10 @@ class Builder(Shown):
         weights: dict[str, str] = {}
         read_on_host = _host_inputs(graph.node, opsets)
         packed_names = self._quantize(graph, weights, prefix)
-        for tensor in graph.initializer:
-            if tensor.name in packed_names:
-                continue
+        own = [one for one in graph.initializer if one.name not in packed_names]
+        sizes = [gpu_bytes(one, self._external, f"initializer {one.name!r}") for one in own]
+        self._reserve(sizes)
+        for tensor in own:
             where = f"initializer {tensor.name!r}"
             if tensor.name in constants or tensor.name in weights:
                 raise _refused(where, "two of them", "have one initializer for each name")

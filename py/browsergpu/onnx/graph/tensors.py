@@ -36,11 +36,8 @@ def host_array(
     narrow = kind if isinstance(kind, NarrowType) else None
     size = _size(kind, count)
     bits = narrow.bits if narrow else 8
-    if tensor.data_location == 1:
-        raw: Any = external.read(tensor.external_data, size, where)
-    elif tensor.raw_data is not None:
-        raw = tensor.raw_data
-    else:
+    raw = _raw(tensor, size, external, where)
+    if raw is None:
         return _from_fields(tensor, kind, count, where).reshape(shape), narrow
     if len(raw) != size:
         actual = f"{byte_count(len(raw))} for shape {shape}"
@@ -53,6 +50,25 @@ def host_array(
         flags = np.frombuffer(raw, np.uint8)
         return (flags != 0).reshape(shape), None
     return np.frombuffer(raw, kind.newbyteorder("<")).reshape(shape), None
+
+
+def _raw(tensor: Tensor, size: int, external: ExternalData, where: str) -> Any:
+    """Return a tensor's bytes, or None if its values are in fields of numbers."""
+    if tensor.data_location == 1:
+        return external.read(tensor.external_data, size, where)
+    return tensor.raw_data
+
+
+def gpu_bytes(tensor: Tensor, external: ExternalData, where: str) -> int:
+    """Return the bytes of a tensor on the GPU. 0 if they are unknown, or the data does not fit."""
+    kind = DTYPES.get(tensor.data_type)
+    size = stored_bytes(tensor)
+    if kind is None or kind.itemsize == 1 or not size:
+        return 0
+    raw = _raw(tensor, size, external, where)
+    if raw is None or len(raw) != size:
+        return 0
+    return size // 2 if kind in (np.float64, np.complex128) else size
 
 
 def stored_bytes(tensor: Tensor) -> int:
