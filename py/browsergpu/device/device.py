@@ -173,7 +173,6 @@ class Device(Shown):
         #: Requests for compiled pipelines, and requests that needed a compilation.
         self.pipeline_hits = 0
         self._misses = 0
-        self._unthrottled = 0  # blocks of unthrottled() that are running
         #: Sizes in words of the smallest buffers that a custom kernel was dispatched on.
         self.smallest_bound: WeakKeyDictionary[Pipeline, list[int]] = WeakKeyDictionary()
         #: The pipelines of generated kernels.
@@ -399,11 +398,11 @@ class Device(Shown):
         All kernels of the block compile at the same time. An interrupt cannot end the block's work
         once it is submitted, so the block must have an end, such as one pass through a network.
         """
-        self._unthrottled += 1
+        self.recorder.unpaced += 1
         try:
             yield
         finally:
-            self._unthrottled -= 1
+            self.recorder.unpaced -= 1
 
     def throttle(self, op: str) -> None:
         """Wait for the GPU if too many recorded commands are unfinished.
@@ -414,8 +413,7 @@ class Device(Shown):
         """
         if not self.recorder.is_ahead:
             return
-        # During a capture, waiting would let other tasks run.
-        if self.recorder.captured is not None or self._unthrottled:
+        if self.recorder.captured is not None:  # waiting would let other tasks run
             self.recorder.is_ahead = False
         elif platform.can_block():
             platform.block_on(self.recorder.catch_up(), op)

@@ -172,6 +172,8 @@ class Gpu(Protocol):
     is_ahead : bool
         Set when so many commands are unfinished that :meth:`catch_up` should run before recording
         more.
+    unpaced : int
+        While it is not 0, ``is_ahead`` is not set.
     observers : list of Observer
         Called after each recorded dispatch.
     loss : sequence of int
@@ -189,6 +191,7 @@ class Gpu(Protocol):
     is_short_of_memory: bool
     refused: set[int]
     is_ahead: bool
+    unpaced: int = 0
     observers: list[Observer]
     loss: Sequence[int]
     captured: Captured | None

@@ -309,7 +309,7 @@ class Recorder(Shown, Gpu):
     def _look_at(self, said: int) -> None:
         if said == _LOST:
             self.raise_errors()
-        self.is_ahead = said == _AHEAD
+        self.is_ahead = said == _AHEAD and not self.unpaced
 
     def submit(self) -> None:
         """Submit all recorded commands to the GPU, without waiting."""

@@ -74,3 +74,24 @@ def test_large_weights_wait_once_for_memory(bg: Any, fresh: Any, waits: list[str
     # float32's rounding of sums of 600 products
     np.testing.assert_allclose(found(np.ones(1, np.float32)).numpy(), expected, 1e-4, 1e-3)
     fresh.synchronize()
+
+
+def test_an_upload_over_memory_in_use_does_not_compile_kernels_again(bg: Any, fresh: Any) -> None:
+    pytest.importorskip("js", reason="natively, kernels compile before commands are encoded")
+    from inside.spies import watched
+
+    x = np.arange(512, dtype=np.float32)
+    given = bg.asarray(x)
+    fresh.synchronize()
+    with watched("GPUDevice", "createComputePipeline") as calls:
+        first = bg.asarray(x)
+        y = bg.arctan(first) * 3 + given  # a new kernel, which compiles now
+        bg.eval(y)
+        buffer = first.node.storage.buffer.id
+        del first
+        second = bg.asarray(-x)
+        assert second.node.storage.buffer.id == buffer, "the memory of the first array"
+        found = y.numpy()
+    assert calls.of("createComputePipeline") == []
+    np.testing.assert_allclose(found, np.arctan(x) * 3 + x, 1e-6)
+    np.testing.assert_array_equal(second.numpy(), -x)

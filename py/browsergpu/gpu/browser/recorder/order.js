@@ -136,6 +136,12 @@ export async function inOrder(id, work) {
   else await unlessLost(new Promise((done) => waiting.push({ id, run: () => done(work()) })));
 }
 
+// Runs work that uses a buffer, after the waiting commands.
+/** @param {number} id @param {() => void} run */
+export function afterWaiting(id, run) {
+  waiting.push({ id, run });
+}
+
 // Resolves when everything recorded so far has been encoded.
 export function encoded() {
   return inOrder(undefined, () => {});

@@ -8,12 +8,13 @@ import { counters } from "./counters.js";
 import { batch, endPass, openEncoder, submit } from "./encoding.js";
 import { lost } from "./loss.js";
 import { submitNothing } from "./nudges.js";
-import { compileAwaited, isAwaited } from "./order.js";
+import { afterWaiting, compileAwaited, isAwaited } from "./order.js";
 import { queue } from "./queue.js";
 
 const UPLOAD_CHUNK = 2 ** 22; // bytes; smaller uploads go through the queue
 const UPLOADS_GROWN = 2; // mapped buffers created after a large upload
 const MOST_UPLOAD_BYTES = 2 ** 26; // of the mapped buffers
+const MOST_WAITING_BYTES = 2 ** 16; // of an upload that waits for earlier commands in a copy
 
 /** @type {Set<GPUBuffer>} all upload buffers */
 export const uploads = new Set();
@@ -23,30 +24,38 @@ const mappedUploads = [];
 // Copies `size` bytes, a multiple of 4, of a Python buffer. The rest of the last word becomes 0.
 /** @param {number} id @param {number} offset @param {PythonBuffer} source @param {number} size */
 export function write(id, offset, source, size) {
-  const entry = bufferOf(id);
   sendPartialReads();
-  if (isAwaited(id)) compileAwaited(); // earlier commands must run before the upload
+  const awaited = isAwaited(id); // earlier commands must run before the upload
+  if (awaited && size > MOST_WAITING_BYTES) compileAwaited();
   const bytes = source.getBuffer("u8");
   try {
-    const { data } = bytes;
-    const whole = Math.min(data.length, size) & ~3;
-    let at = whole < UPLOAD_CHUNK ? 0 : writeMapped(entry.buffer, offset, data, whole);
-    if (entry.batch === batch) submit();
-    for (; at < whole; at += UPLOAD_CHUNK) {
-      const count = Math.min(UPLOAD_CHUNK, whole - at);
-      queue.writeBuffer(entry.buffer, offset + at, data, at, count);
-      if (count < whole - at) submitNothing();
-    }
-    if (whole < size) {
-      const tail = new Uint8Array(4);
-      tail.set(data.subarray(whole, size));
-      queue.writeBuffer(entry.buffer, offset + whole, tail);
-    }
+    if (awaited && size <= MOST_WAITING_BYTES) {
+      const data = bytes.data.slice();
+      afterWaiting(id, () => put(id, offset, data, size));
+    } else put(id, offset, bytes.data, size);
   } finally {
     bytes.release();
   }
   counters.uploads += 1;
   if (size >= UPLOAD_CHUNK) growUploads(size);
+}
+
+/** @param {number} id @param {number} offset @param {Uint8Array} data @param {number} size */
+function put(id, offset, data, size) {
+  const entry = bufferOf(id);
+  const whole = Math.min(data.length, size) & ~3;
+  let at = whole < UPLOAD_CHUNK ? 0 : writeMapped(entry.buffer, offset, data, whole);
+  if (entry.batch === batch) submit();
+  for (; at < whole; at += UPLOAD_CHUNK) {
+    const count = Math.min(UPLOAD_CHUNK, whole - at);
+    queue.writeBuffer(entry.buffer, offset + at, data, at, count);
+    if (count < whole - at) submitNothing();
+  }
+  if (whole < size) {
+    const tail = new Uint8Array(4);
+    tail.set(data.subarray(whole, size));
+    queue.writeBuffer(entry.buffer, offset + whole, tail);
+  }
 }
 
 // Copies as many bytes as fit into mapped memory, and returns their number.
