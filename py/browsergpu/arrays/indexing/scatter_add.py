@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TypeVar
 
 from browsergpu.arrays.apply import copied
 from browsergpu.arrays.indexing.gather import by_arrays
 from browsergpu.arrays.indexing.ranks import argsorted
-from browsergpu.arrays.reduce import memory_view
+from browsergpu.arrays.reduce import memory_view, room
 from browsergpu.arrays.value import Value
 from browsergpu.core.checks import product
+from browsergpu.core.element_types import FLOAT32
 from browsergpu.device.device import Device
 from browsergpu.kernels.base.build import Build
 from browsergpu.kernels.ordering import segment_sum
@@ -35,13 +37,34 @@ def with_rows_added(op: str, x: V, places: V, values: V) -> V:
     """
     if product(values.node.shape) == 0:
         return copied(x)
-    device = x.tracer.device
+    return _added(op, places, values, lambda: copied(x))
+
+
+def sums_of_rows(op: str, count: int, places: V, values: V) -> V:
+    """Return the sums of rows with the same index, as ``count`` rows.
+
+    ``places`` and ``values`` are those of :func:`with_rows_added`. The memory is cleared once.
+    """
+    device = values.tracer.device
+
+    def zeros() -> V:
+        node = room(device, op, FLOAT32, (count, values.node.shape[1]))
+        nbytes = FLOAT32.device_bytes(product(node.shape))
+        device.recorder.clear(node.storage.buffer.id, 0, nbytes)
+        return values.like(node)
+
+    return _added(op, places, values, zeros) if product(values.node.shape) else zeros()
+
+
+def _added(op: str, places: V, values: V, target: Callable[[], V]) -> V:
+    """Add rows to a new array, and return it."""
+    device = values.tracer.device
     device.throttle(op)
     order = argsorted(op, places, 0)
     risen = by_arrays(places, [0], [order], False)
     # The kernel overwrites this copy.
     sorted_values = copied(by_arrays(values, [0], [order], False))
-    found = copied(x)
+    found = target()
     operands = [memory_view(one.node.in_memory()) for one in (risen, sorted_values, found)]
     add_rows(device, op, *operands)
     return found

@@ -6,16 +6,20 @@ from typing import Any
 
 from browsergpu.arrays import apply
 from browsergpu.arrays.array import Array
+from browsergpu.arrays.autograd.families import INTERCEPTED
 from browsergpu.arrays.autograd.grad_mode import no_grad
 from browsergpu.arrays.autograd.nodes import Like
 from browsergpu.arrays.autograd.precision import narrowed
 from browsergpu.arrays.autograd.rules import composed, constant, differentiable
 from browsergpu.arrays.autograd.variable import plain
+from browsergpu.arrays.indexing import scatter_add
 from browsergpu.arrays.reduce import memory_view
 from browsergpu.core import checks
 from browsergpu.core.checks import product
-from browsergpu.core.element_types import DEFAULTS, INT32
+from browsergpu.core.element_types import DEFAULTS, FLOAT32, INT32, UINT32
 from browsergpu.core.errors import InvalidArgument
+from browsergpu.core.shapes import Shape
+from browsergpu.core.turns import exclusive
 from browsergpu.functions import creation, data_types, elementwise, manipulation, statistics
 from browsergpu.functions.language import quantized
 from browsergpu.functions.language.quantized import QuantizedArray
@@ -53,8 +57,20 @@ def _embedding_gradient(
     if padding_idx is not None:
         inside = elementwise.logical_and(inside, elementwise.not_equal(input, padding_idx))
     own = elementwise.where(manipulation.expand_dims(inside, axis=-1), g, 0.0)
+    if type(own) not in INTERCEPTED and product(weight_like.shape):
+        return _summed(own, rows, weight_like.shape)
     table = creation.zeros(weight_like.shape, dtype=g.dtype, device=g.device)
     return added_at(table, rows, own)
+
+
+@exclusive
+def _summed(values: Array, rows: Array, shape: Shape) -> Array:
+    """Return the sums of rows of a table of this shape, from valid indices."""
+    op, width = "embedding", product(shape[1:])
+    own = apply.cast_to(op, values, FLOAT32, copy=False).reshape((rows.size, width))
+    places = apply.cast_to(op, rows, UINT32, copy=False).reshape((rows.size,))
+    found: Array = scatter_add.sums_of_rows(op, shape[0], places, own).reshape(shape)
+    return apply.cast_to(op, found, values.node.kind, copy=False)
 
 
 @composed("input", "weight", "bias")

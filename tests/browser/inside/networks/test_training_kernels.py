@@ -152,3 +152,34 @@ def test_targets_outside_the_classes_have_gradients_of_nan(bg: Any) -> None:
     loss = bg.nn.cross_entropy(x, bg.asarray(np.array([1, 5, -1], np.int32)), reduction="sum")
     loss.backward()
     assert np.isnan(x.grad.numpy()).all(1).tolist() == [False, True, True]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16"])
+def test_the_gradient_of_an_embedding_clears_the_table_once(bg: Any, dtype: str) -> None:
+    """No kernel fills or copies the table: its memory is cleared, and rows are added to it."""
+    weight = data(bg, 5000, 4, dtype=dtype).requires_grad_()
+    indices = np.array([[3, 4999, 3], [0, 7000, -1]], np.int32)  # the last two are outside
+    given = np.random.default_rng(1).standard_normal((2, 3, 4)).astype(dtype)
+    g, at = bg.asarray(given), bg.asarray(indices)
+    y = bg.nn.embedding(at, weight, padding_idx=0)
+    bg.eval(y, g, at)
+    with bg.profile(timestamps=False) as profile:
+        y.backward(g)
+        bg.eval(weight.grad)
+    table = 5000 * 4 * weight.dtype.itemsize
+    # The cast of a float16 gradient reads float32 and writes float16.
+    large = [event.nbytes for event in profile.events if event.nbytes >= table]
+    assert len(large) == (0 if dtype == "float32" else 1)
+    wanted = np.zeros((5000, 4))
+    wanted[3] = given[0, 0].astype(float) + given[0, 2]
+    wanted[4999] = given[0, 1]
+    np.testing.assert_allclose(
+        weight.grad.numpy(), wanted, rtol=1e-6 if dtype == "float32" else 1e-3
+    )
+    assert weight.grad.dtype == weight.dtype
+
+
+def test_the_gradient_of_an_embedding_without_indices_is_zero(bg: Any) -> None:
+    weight = data(bg, 6, 4).requires_grad_()
+    bg.nn.embedding(bg.zeros((0,), dtype="int32"), weight).sum().backward()
+    np.testing.assert_array_equal(weight.grad.numpy(), np.zeros((6, 4)))
