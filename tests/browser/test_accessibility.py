@@ -180,6 +180,50 @@ def test_the_list_of_notebooks(notebook: NotebookPage) -> None:
     expect(dialog).to_be_hidden()
 
 
+def test_folded_headings(notebook: NotebookPage) -> None:
+    notebook.cell(0).focus()
+    press(notebook, "m", "Enter")
+    notebook.page.keyboard.insert_text("# A heading")
+    press(notebook, "Shift+Enter")
+    notebook.cell(0).get_by_role("button", name="Hide the 1 cell under this heading").click()
+    notebook.page.get_by_role("tab", name="Outline").click()
+    fold = notebook.page.get_by_role("button", name="Cells under A heading")
+    expect(fold).to_have_attribute("aria-expanded", "false")
+    assert_nothing_serious(notebook.page)
+
+
+def test_the_settings(notebook: NotebookPage) -> None:
+    notebook.choose("Settings")
+    expect(notebook.page.get_by_role("dialog", name="Settings")).to_be_visible()
+    assert_nothing_serious(notebook.page)
+    press(notebook, "Escape")
+
+
+def test_the_menu_of_the_narrow_header(notebook: NotebookPage) -> None:
+    notebook.page.set_viewport_size({"width": 390, "height": 900})
+    notebook.press("Menu")
+    expect(notebook.page.get_by_role("menu", name="Notebook")).to_be_visible()
+    assert find_serious(notebook.page, widths=(390,)) == []
+    press(notebook, "Escape")
+    notebook.page.set_viewport_size({"width": 1400, "height": 900})
+
+
+def test_the_question_before_an_idle_kernel_ends(notebook: NotebookPage) -> None:
+    for number in range(4):
+        notebook.run(f"x = {number}")
+        notebook.press("New")
+        notebook.wait_idle()
+    question = notebook.page.get_by_role("dialog", name="End an idle kernel?")
+    expect(question).to_be_visible()
+    assert_nothing_serious(notebook.page)
+    question.get_by_role("button", name="End it").click()
+    notebook.page.locator("footer").get_by_role("button", name="idle kernel").click()
+    dialog = notebook.page.get_by_role("dialog", name="Notebooks in this browser")
+    expect(dialog.get_by_role("button", name="End kernel").first).to_be_visible()
+    assert_nothing_serious(notebook.page)
+    press(notebook, "Escape")
+
+
 @pytest.mark.provokes_errors
 def test_messages(notebook: NotebookPage) -> None:
     notebook.run("1")

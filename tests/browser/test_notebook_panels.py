@@ -20,8 +20,8 @@ def test_the_outline_follows_the_headings_and_leads_to_them(notebook: NotebookPa
     notebook.page.mouse.wheel(0, -5000)
     open_panel(notebook, "Outline")
     panel = notebook.page.get_by_role("tabpanel", name="Outline")
-    expect(panel.get_by_role("button")).to_have_text(["First one", "Second"])
-    panel.get_by_role("button", name="First one").click()
+    expect(panel.locator("button.link")).to_have_text(["First one", "Second"])
+    panel.get_by_role("button", name="First one", exact=True).click()
     expect(notebook.cell(2)).to_be_focused()
     expect(notebook.cell(2)).to_be_in_viewport()
     notebook.press("New")
@@ -95,3 +95,84 @@ def test_tabs_are_reached_by_arrow_keys(notebook: NotebookPage) -> None:
     expect(notebook.page.get_by_role("tabpanel", name="Outline")).to_be_visible()
     notebook.page.keyboard.press("ArrowLeft")
     expect(notebook.page.get_by_role("tabpanel", name="Files")).to_be_visible()
+
+
+def text_cells(notebook: NotebookPage, *sources: str) -> None:
+    """Replace the notebook by text cells."""
+    for index, source in enumerate(sources):
+        if index > 0:
+            notebook.press("Text")
+        else:
+            notebook.cell(0).focus()
+            notebook.page.keyboard.press("m")
+        notebook.fill(index, source)
+        notebook.page.keyboard.press("Escape")
+
+
+def test_headings_fold_and_show_their_cells(notebook: NotebookPage) -> None:
+    text_cells(notebook, "# One", "in one", "## Part", "in part", "# Two", "in two")
+    shown = notebook.page.locator(".cell:visible")
+    part = notebook.cell(2).get_by_role("button", name="Hide the 1 cell under this heading")
+    part.click()
+    expect(shown).to_have_count(5)
+    expect(notebook.cell(2).get_by_role("button", name="1 cell hidden")).to_be_visible()
+    notebook.cell(0).get_by_role("button", name="Hide the 3 cells under this heading").click()
+    expect(shown).to_have_count(3)
+    notebook.page.keyboard.press("ArrowDown")
+    expect(notebook.cell(4)).to_be_focused()
+    notebook.wait_kept()
+    notebook.page.reload()
+    expect(shown).to_have_count(3)
+    open_panel(notebook, "Outline")
+    panel = notebook.page.get_by_role("tabpanel", name="Outline")
+    panel.get_by_role("button", name="Cells under One").click()
+    expect(shown).to_have_count(5)
+    expect(notebook.cell(3)).to_be_hidden()
+    # Search leads to a hidden cell.
+    notebook.page.keyboard.press("Control+Shift+F")
+    notebook.page.get_by_role("textbox", name="Find").fill("in part")
+    notebook.page.keyboard.press("Enter")
+    expect(notebook.cell(3)).to_be_visible()
+
+
+def test_cells_are_dragged_to_another_place(notebook: NotebookPage) -> None:
+    text_cells(notebook, "a", "b", "c")
+    mouse = notebook.page.mouse
+    order = notebook.page.locator(".cell-rendered")
+    handle = notebook.cell(0).get_by_role("button", name="Drag to move this cell")
+
+    def drag(target: int, *, below: bool) -> None:
+        notebook.cell(0).hover()
+        box, there = handle.bounding_box(), notebook.cell(target).bounding_box()
+        assert box
+        assert there
+        mouse.move(box["x"] + 5, box["y"] + 5)
+        mouse.down()
+        mouse.move(there["x"] + 50, there["y"] + there["height"] * (0.9 if below else 0.1), steps=5)
+
+    drag(2, below=True)
+    expect(notebook.page.locator(".drop-line")).to_be_visible()
+    mouse.up()
+    expect(order).to_have_text(["b", "c", "a"])
+    drag(1, below=True)
+    notebook.page.keyboard.press("Escape")
+    mouse.up()
+    expect(notebook.page.locator(".drop-line")).to_be_hidden()
+    expect(order).to_have_text(["b", "c", "a"])
+    handle.focus()
+    notebook.page.keyboard.press("ArrowDown")
+    expect(order).to_have_text(["c", "b", "a"])
+
+
+def test_an_output_that_a_reload_cuts_is_marked(notebook: NotebookPage) -> None:
+    notebook.start("import time\nprint('begun', flush=True)\ntime.sleep(600)")
+    expect(notebook.output(0)).to_contain_text("begun")
+    notebook.wait_kept()
+    notebook.page.on("dialog", lambda dialog: dialog.accept())
+    notebook.page.reload()
+    expect(notebook.output(0)).to_contain_text("begun")
+    expect(notebook.output(0)).to_contain_text("stored while this cell ran")
+    notebook.wait_idle()
+    notebook.fill(0, "1")
+    notebook.page.keyboard.press("Control+Enter")
+    expect(notebook.output(0)).to_have_text("1")

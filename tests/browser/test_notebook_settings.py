@@ -79,3 +79,48 @@ def test_settings_apply_at_once_and_are_kept(opened: NotebookPage) -> None:
 def font_size(notebook: NotebookPage) -> float:
     """Return the size of the code's font in pixels."""
     return float(notebook.editor(0).evaluate("(e) => parseFloat(getComputedStyle(e).fontSize)"))
+
+
+# Records notifications, and lets the page look as if another tab were shown.
+_WATCH = """(() => {
+  globalThis.notified = [];
+  const Original = Notification;
+  globalThis.Notification = class extends Original {
+    constructor(title, options) {
+      super(title, options);
+      notified.push([title, options.body]);
+    }
+  };
+  Object.defineProperty(document, "visibilityState", { get: () => globalThis.looks ?? "visible" });
+})()"""
+
+
+@pytest.mark.all
+def test_a_long_run_that_ends_unseen_is_notified_if_the_user_asked_for_it(
+    opened: NotebookPage,
+) -> None:
+    page = opened.page
+    page.context.grant_permissions(["notifications"])
+    page.add_init_script(_WATCH)
+    opened.open()
+    opened.new()
+    dialog = settings(opened)
+    dialog.get_by_label("Notify me of runs").check()
+    dialog.get_by_role("button", name="Close").click()
+    opened.run("import time; time.sleep(0.1)")
+    page.evaluate("globalThis.looks = 'hidden'")
+    opened.run("time.sleep(0.1)")
+    opened.run("time.sleep(10.5)")
+    page.wait_for_function("notified.length === 1")
+    ((title, text),) = page.evaluate("notified")
+    assert title.startswith("untitled")
+    assert text.startswith("Ran in 10.")
+
+
+@pytest.mark.all
+def test_notifications_that_the_browser_refuses_stay_off(opened: NotebookPage) -> None:
+    opened.page.evaluate("Notification.requestPermission = async () => 'denied'")
+    dialog = settings(opened)
+    dialog.get_by_label("Notify me of runs").click()
+    expect(dialog).to_contain_text("does not allow notifications")
+    expect(dialog.get_by_label("Notify me of runs")).not_to_be_checked()

@@ -7,6 +7,7 @@ import { showOutline } from "./notebook/outline.js";
 import { sideTabs } from "./notebook/side-tabs.js";
 import { showBoot } from "./kernel/boot-view.js";
 import { CellCommands } from "./notebook/cell-commands.js";
+import { dragCells } from "./notebook/cell-drag.js";
 import { completionSource } from "./editor/completion.js";
 import { Documents } from "./notebook/documents.js";
 import { fromTemplate, refs } from "./base/dom.js";
@@ -24,7 +25,9 @@ import { pictureIn } from "./base/picture.js";
 import { ask } from "./base/question.js";
 import { Restarting } from "./kernel/restarting.js";
 import { explainEnd } from "./kernel/server.js";
+import { notifyOfLongRuns } from "./notebook/notifications.js";
 import { runAndTell } from "./notebook/run-all.js";
+import { Sections } from "./notebook/sections.js";
 import { settingsDialog } from "./notebook/settings-dialog.js";
 import { Selection } from "./notebook/selection.js";
 import { copyLink, downloadPage } from "./sharing/sharing.js";
@@ -51,6 +54,7 @@ export function openNotebookPage(app) {
   const kernels = new Kernels({
     prepare: (client) => {
       widgets.connect(client);
+      notifyOfLongRuns(client, () => documents.titleOf(kernels.idOf(client)));
       filesOf.set(client, new KernelFiles({
         kernel: client,
         list: found.files,
@@ -111,6 +115,8 @@ export function openNotebookPage(app) {
     dialog: found["restart-dialog"], confirm: found["restart-confirm"],
   });
   const selection = new Selection(notebook, found.cells);
+  const sections = new Sections(notebook);
+  dragCells(found.cells, notebook);
   const cells = new CellCommands(notebook, selection);
   const finder = new Finder(notebook, found);
   const actions = {
@@ -153,6 +159,7 @@ export function openNotebookPage(app) {
     find: () => finder.open(),
     settings: settingsDialog({
       dialog: found["settings-dialog"], completes: found["settings-completes"],
+      notifies: found["settings-notifies"], refused: found["settings-refused"],
       wraps: found["settings-wraps"], theme: found["settings-theme"], size: found["settings-size"],
     }),
     palette: () => openPalette(),
@@ -192,7 +199,7 @@ export function openNotebookPage(app) {
     if (kernels.areBusy) event.preventDefault();
   });
 
-  fillPanels(kernel, notebook, found);
+  fillPanels(kernel, notebook, found, sections);
   reactToKernel(kernel, page.querySelector('[data-action="interrupt"]'), restart);
   showOtherKernels(kernels, {
     owner: found["kernel-owner"], others: found["other-kernels"], titleOf: (id) => documents.titleOf(id),
@@ -214,10 +221,10 @@ function onPick(input, take) {
 const OUTLINE_MS = 300;
 
 /** Keep the panel that is shown beside the cells up to date. */
-function fillPanels(kernel, notebook, found) {
+function fillPanels(kernel, notebook, found, sections) {
   /** @type {Record<string, () => void>} */
   const fill = {
-    outline: () => showOutline(found.outline, notebook),
+    outline: () => showOutline(found.outline, notebook, sections),
     variables: () => void showVariables(found.variables, kernel),
     gpu: () => {
       void kernel.status();

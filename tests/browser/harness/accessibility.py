@@ -38,14 +38,14 @@ def _source() -> str:
     return AXE.read_text(encoding="utf-8")
 
 
-def find_serious(page: Page) -> list[str]:
+def find_serious(page: Page, widths: tuple[int, ...] = WIDTHS) -> list[str]:
     """Return axe-core's serious and critical violations, one a line, in all appearances."""
     if not page.evaluate("Boolean(globalThis.axe)"):
         page.evaluate(_source())
     found = []
     for scheme in SCHEMES:
         page.emulate_media(color_scheme=scheme)
-        for width in WIDTHS:
+        for width in widths:
             page.set_viewport_size({"width": width, "height": 900})
             looks = f"{scheme}, {width} px"
             found += [line for one in page.evaluate(_RUN) for line in _lines(one, looks)]

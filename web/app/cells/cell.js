@@ -1,7 +1,7 @@
 /** One cell: its source, outputs and appearance. It does not know its neighbours. */
 import { formatSeconds, fromTemplate, refs } from "../base/dom.js";
 import { createEditor } from "../editor/editor.js";
-import { isFolded, withFolding } from "./folding.js";
+import { isFolded, isSectionFolded, withFolding, withSectionFolding } from "./folding.js";
 import { askAfter } from "./input-field.js";
 import { newCellId } from "./ipynb.js";
 import { markdownBox } from "../content/markdown.js";
@@ -68,6 +68,29 @@ export class Cell {
     this.root.classList.toggle("folded", folded);
     this.#extras.metadata = withFolding(this.#extras.metadata, folded);
     this.#actions.changed();
+  }
+
+  /** Whether the cells under the heading in this cell are hidden. */
+  get isSectionFolded() {
+    return isSectionFolded(this.#extras.metadata);
+  }
+
+  foldSection(folded) {
+    this.#extras.metadata = withSectionFolding(this.#extras.metadata, folded);
+    this.#actions.changed();
+  }
+
+  /** Show that `count` cells are under the heading in this cell; null if there is no heading. */
+  showSection(count) {
+    const { section, "section-hint": hint } = this.#refs;
+    const folded = this.isSectionFolded && count > 0;
+    const cells = `${count} ${count === 1 ? "cell" : "cells"}`;
+    section.hidden = !count;
+    section.setAttribute("aria-expanded", String(!folded));
+    section.title = `${folded ? "Show" : "Hide"} the ${cells} under this heading`;
+    section.setAttribute("aria-label", section.title);
+    hint.hidden = !folded;
+    hint.textContent = `${cells} hidden`;
   }
 
   get source() {
@@ -155,11 +178,17 @@ export class Cell {
     this.#showEditor(false);
   }
 
+  /** Unfold the headings that hide the cell. */
+  reveal() {
+    this.#actions.reveal?.();
+  }
+
   /**
    * Put the cursor into the editor, at its "start" or "end" when asked to.
    * @param {"start" | "end" | null} place
    */
   edit(place = null) {
+    this.reveal();
     this.#showEditor(true);
     if (place) {
       const anchor = place === "start" ? 0 : this.#view.state.doc.length;
@@ -169,6 +198,7 @@ export class Cell {
   }
 
   focus() {
+    this.reveal();
     this.root.focus({ preventScroll: true });
     this.root.scrollIntoView({ block: "nearest" });
   }
@@ -211,8 +241,12 @@ export class Cell {
     return this.#state === "failed";
   }
 
+  get isRunning() {
+    return this.#state === "running";
+  }
+
   get isWaiting() {
-    return this.#state === "queued" || this.#state === "running";
+    return this.#state === "queued" || this.isRunning;
   }
 
   #showCount() {

@@ -20,6 +20,7 @@ export async function runCell(cell, kernel, changed) {
       name: () => {
         kernel.count += 1;
         cell.begin(kernel.count, kernel);
+        changed();
         return `Cell ${kernel.count}`;
       },
       listener: (message) => {

@@ -39,7 +39,7 @@ export function prepareKernel() {
  * - "loading" ({text})
  * - "unresponsive": an interrupt had no effect
  * - "widget": a message for a cell's control; see widgets.js
- * - "ran" ({id, name, seconds}): a run has ended
+ * - "ran" ({id, name, ok, seconds}): a run has ended
  * - "gpu" ({id, working, seconds}): whether and how long the GPU works for an ended run
  * - "files": the contents of the home folder; see home-folder.js
  * - "download" ({name, bytes})
@@ -329,7 +329,8 @@ export class KernelClient extends EventTarget {
       this.#background.delete(this.#background.keys().next().value);
     }
     this.#setState("idle");
-    this.#emit("ran", { id: request.id, name: request.label, seconds: message.seconds });
+    const { ok, seconds } = message;
+    this.#emit("ran", { id: request.id, name: request.label, ok, seconds });
     request.resolve(message);
     if (!message.ok) this.#dropQueued(request.group, "Not run: the run before it failed.");
     this.#advance();

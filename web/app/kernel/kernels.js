@@ -85,6 +85,11 @@ export class Kernels extends EventTarget {
     return client;
   }
 
+  /** Return the notebook of a kernel. */
+  idOf(client) {
+    return [...this.#clients].find(([, one]) => one === client)?.[0] ?? "";
+  }
+
   /** Whether a notebook has a kernel. */
   has(id) {
     return this.#clients.has(id);

@@ -1,7 +1,8 @@
 /** Commands for cells with Jupyter's keys: cut, copy, paste, merge, split, fold and so on. */
 import { newCellId } from "../cells/ipynb.js";
-import { announce } from "../base/messages.js";
+import { announce, showMessage } from "../base/messages.js";
 import { runAndTell } from "./run-all.js";
+import { sectionOf } from "./sections.js";
 import { openSearch, setLineNumbers } from "../editor/editor-habits.js";
 
 const HEADING = /^#{1,6}\s+/;
@@ -149,6 +150,15 @@ export class CellCommands {
     const { cells } = this.#selection;
     const folded = !cells.every((cell) => cell.isFolded);
     for (const cell of cells) cell.fold(folded);
+  }
+
+  /** Hide or show the cells under the heading in the current cell, or above it. */
+  section() {
+    const { cells, current } = this.#notebook;
+    const above = cells.slice(0, cells.indexOf(current) + 1).reverse();
+    const heading = above.find((cell) => sectionOf(this.#notebook, cell).length > 0);
+    if (heading) this.#notebook.foldSection(heading);
+    else showMessage("There is no heading above this cell.");
   }
 
   /** Toggle line numbers in the selected cells, or in all. */

@@ -106,6 +106,7 @@ export class Finder {
     }
     if (!match) return;
     const { cell, from, to } = match;
+    cell.reveal();
     if (cell.isRendered) {
       cell.showSource();
       this.#opened = cell;

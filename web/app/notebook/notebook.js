@@ -8,7 +8,8 @@ import { Trust } from "../content/trust.js";
 
 /**
  * Events: "change" when saved content changes, "away" (the kernel) when outputs of a sheet change that
- * is not shown, "shown" for another sheet, "ran" ({ok}) after a run, "split" (the cell).
+ * is not shown, "shown" for another sheet, "ran" ({ok}) after a run; "split" and "section" (the cell)
+ * for its commands, "reveal" before a cell gets the focus.
  */
 export class Notebook extends EventTarget {
   #root;
@@ -100,8 +101,14 @@ export class Notebook extends EventTarget {
       down: () => this.move(cell, +1),
       delete: () => this.delete(cell),
       fold: () => cell.fold(!cell.isFolded),
-      split: () => this.dispatchEvent(new CustomEvent("split", { detail: cell })),
+      split: () => this.#tell("split", cell),
+      reveal: () => this.#tell("reveal", cell),
+      section: () => this.foldSection(cell),
     };
+  }
+
+  #tell(type, cell) {
+    this.dispatchEvent(new CustomEvent(type, { detail: cell }));
   }
 
   #changed() {
@@ -126,7 +133,9 @@ export class Notebook extends EventTarget {
   }
 
   #neighbour(cell, step) {
-    return this.#cells[this.#cells.indexOf(cell) + step] ?? null;
+    let index = this.#cells.indexOf(cell) + step;
+    while (this.#cells[index]?.root.hidden) index += step; // under a folded heading
+    return this.#cells[index] ?? null;
   }
 
   #editNeighbour(cell, step, place) {
@@ -166,6 +175,7 @@ export class Notebook extends EventTarget {
     return this.#insertAt(this.#cells.length, model);
   }
 
+  /** Move a cell by so many places. */
   move(cell, step) {
     const index = this.#cells.indexOf(cell);
     const target = index + step;
@@ -180,6 +190,11 @@ export class Notebook extends EventTarget {
     this.#renumber();
     this.#changed();
     announce(`Moved to place ${target + 1} of ${this.#cells.length}`);
+  }
+
+  /** Hide or show the cells under the heading in a cell; see sections.js. */
+  foldSection(cell) {
+    this.#tell("section", cell);
   }
 
   delete(cell) {

@@ -84,6 +84,7 @@ export function commandsOf(actions, cells, notebook, finder) {
     ["Change cells to text", "M", () => cells.convert("markdown")],
     ["Undo changes to cells", "Z", () => notebook.history.undo()],
     ["Fold or show output", "O", () => cells.fold()],
+    ["Fold or show cells under heading", "", () => cells.section()],
     ["Line numbers in all cells", "Shift L", () => cells.lineNumbers({ all: true })],
     ["Clear outputs", "", actions["clear-outputs"]],
     ["New notebook", "", actions.new],

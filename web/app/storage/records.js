@@ -11,8 +11,21 @@ export function newRecord(title, more = {}) {
   return { id: crypto.randomUUID(), saved: Date.now(), title, ...more };
 }
 
+const CUT = {
+  output_type: "stream", name: "stderr",
+  text: "[The notebook was stored while this cell ran. What it did afterwards is not here.]\n",
+};
+
+/** Return the model of a sheet. Outputs of running cells end with a mark. */
+function marked(sheet) {
+  const { model } = sheet;
+  const cells = model.cells.map((cell, index) =>
+    (sheet.cells[index].isRunning ? { ...cell, outputs: [...cell.outputs, CUT] } : cell));
+  return { ...model, cells };
+}
+
 /** Return the record of a notebook with its content. */
 export function stored({ record, title, sheet }) {
   const { isGiven: trusted } = sheet.trust;
-  return { ...record, title, trusted, notebook: formatNotebook(sheet.model) };
+  return { ...record, title, trusted, notebook: formatNotebook(marked(sheet)) };
 }
