@@ -25,5 +25,11 @@
     defineCell(page);
   }
 
-  define().catch((error) => console.error(`browsergpu-cell: cells cannot run: ${error.message}`));
+  define().catch((error) => {
+    const note = document.createElement("p");
+    note.role = "alert";
+    note.textContent = `The cells of this page cannot run: ${error.message}.`;
+    document.querySelector("browsergpu-cell")?.before(note);
+    console.error(error);
+  });
 })();

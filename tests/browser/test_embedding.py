@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from harness.notebook import NotebookPage
 from harness.patience import PATIENCE_MS
 from harness.static import static_host
 from playwright.sync_api import Locator, Page, Route, expect
@@ -37,6 +38,13 @@ def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     shutil.copy2(site.wheel, folder)
     publish(site.roots, folder / "browsergpu")
     with static_host(folder, is_open=True) as url:
+        yield url
+
+
+@pytest.fixture
+def elsewhere(tmp_path: Path) -> Iterator[str]:
+    """Another host with the files of ``tmp_path``."""
+    with static_host(tmp_path) as url:
         yield url
 
 
@@ -92,16 +100,15 @@ def test_a_lesson_of_your_own(host: str, new_page: Callable[..., Page]) -> None:
 
 
 def test_a_lesson_that_takes_cells_from_another_site(
-    host: str, new_page: Callable[..., Page], tmp_path: Path
+    host: str, elsewhere: str, new_page: Callable[..., Page], tmp_path: Path
 ) -> None:
     page = new_page()
     text = (Layout().repository / "docs" / "embedding.md").read_text(encoding="utf-8")
     lesson = re.findall(r"```html\n(.*?)```", text, re.DOTALL)[_LESSON]
     (tmp_path / "index.html").write_text(lesson.replace('src="', f'src="{host}/'), "utf-8")
-    with static_host(tmp_path) as elsewhere:
-        page.goto(f"{elsewhere}/index.html")
-        expect(run(page, "numbers")).to_be_empty()
-        expect(run(page, "sum")).to_have_text("45.0")
+    page.goto(f"{elsewhere}/index.html")
+    expect(run(page, "numbers")).to_be_empty()
+    expect(run(page, "sum")).to_have_text("45.0")
 
 
 def test_a_page_of_the_published_documentation_runs(
@@ -113,3 +120,38 @@ def test_a_page_of_the_published_documentation_runs(
     expect(cells.nth(1).locator(".cm-line").first).to_contain_text("positions = bg.asarray")
     cells.nth(1).get_by_role("button", name="Run from the top").click()
     expect(cells.nth(1).locator(".cell-outputs")).to_have_text("(64,)", timeout=PATIENCE_MS)
+
+
+def test_an_exported_notebook_runs_in_its_page(
+    host: str, elsewhere: str, new_page: Callable[..., Page], tmp_path: Path
+) -> None:
+    """The page is on another host than the site that exported it."""
+    notebook = NotebookPage(new_page(), f"{host}/browsergpu")
+    notebook.open()
+    notebook.fresh()
+    notebook.run("kept = 20 + 1\nkept")
+    notebook.run("kept * 2")
+    with notebook.page.expect_download() as download:
+        notebook.share("Download page with outputs")
+    file = tmp_path / "page.html"
+    download.value.save_as(file)
+    page = new_page()
+    page.goto(file.as_uri())
+    expect(page.get_by_role("link", name="Open in the notebook")).to_be_visible()
+    expect(page.get_by_role("button")).to_have_count(0)
+    page.goto(f"{elsewhere}/page.html")
+    cells = page.locator("main .cell[data-type=code]")
+    expect(cells.nth(1)).to_contain_text("42")
+    page.get_by_role("button", name="Make the cells run").click()
+    write = cells.nth(0).locator("browsergpu-cell .cm-content")
+    expect(write).to_contain_text("20 + 1")
+    expect(cells.nth(0)).to_contain_text("21")
+    write.click()
+    page.keyboard.press("Control+a")
+    page.keyboard.insert_text("kept = 30")
+    page.get_by_role("button", name="Run all").click()
+    expect(cells.nth(1).locator("browsergpu-cell .cell-outputs")).to_have_text(
+        "60", timeout=PATIENCE_MS
+    )
+    expect(cells.nth(1).get_by_text("42", exact=True)).to_have_count(0)
+    expect(cells.nth(0).get_by_text("21", exact=True)).to_have_count(0)

@@ -268,9 +268,9 @@ def test_a_downloaded_page_shows_the_outputs_without_scripts(
     expect(page.get_by_text("E: no")).to_be_visible()
     expect(page.locator(".cell-source")).to_have_text("total = 1 + 1\ntotal")
     expect(page.locator(".cell-source span").first).to_be_visible()
-    expect(page.get_by_role("link", name="Open and run")).to_be_visible()
+    expect(page.get_by_role("link", name="Open in the notebook")).to_be_visible()
     assert [url for url in asked if not url.startswith(("file:", "data:"))] == []
-    link = page.get_by_role("link", name="Open and run").get_attribute("href")
+    link = page.get_by_role("link", name="Open in the notebook").get_attribute("href")
     context.close()
     theirs = visit(str(link).removeprefix(f"{notebook.url}/"))
     expect(theirs.editor(1)).to_have_text("total = 1 + 1total")

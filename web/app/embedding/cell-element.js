@@ -216,6 +216,7 @@ class BrowsergpuCell extends HTMLElement {
     }
     this.#parts.notes.replaceChildren();
     startKernel();
+    this.dispatchEvent(new Event("run", { bubbles: true }));
     const { ok, text } = await runCell(cell, kernel, () => {});
     announce(text);
     if (kernel.state === "dead" && this.#cell === cell) {

@@ -1,4 +1,7 @@
-/** A notebook as one HTML file that shows sources and outputs without any other file or script. */
+/**
+ * A notebook as one HTML file that shows sources and outputs without any other file or script. A
+ * button loads the site's cells, which run in the file's place.
+ */
 import { pythonLanguage } from "@codemirror/lang-python";
 import { highlightCode } from "@lezer/highlight";
 import { element } from "../base/dom.js";
@@ -7,6 +10,7 @@ import { frameOf } from "../content/active-frame.js";
 import { markdownBox } from "../content/markdown.js";
 import { mathIsSet } from "../content/math.js";
 import { codeColours } from "../editor/editor.js";
+import { exportScript } from "./export-script.js";
 import { linkWith } from "./links.js";
 
 const SHEETS = ["base", "cell", "outputs", "export"];
@@ -72,10 +76,15 @@ async function styles() {
 async function runLink(title, model) {
   try {
     const { link } = await linkWith(title, model);
-    return element("a", { className: "export-run", href: link }, "Open and run");
+    return element("a", { className: "export-run", href: link }, "Open in the notebook");
   } catch {
     return ""; // too large for a link
   }
+}
+
+/** Return the button that makes the cells run. Without JavaScript it stays hidden. */
+function runButton() {
+  return element("button", { type: "button", className: "export-cells", hidden: true }, "Make the cells run");
 }
 
 /** Return the text of the HTML file for a sheet. */
@@ -88,8 +97,9 @@ export async function exportPage(title, sheet) {
     element("meta", { name: "color-scheme", content: "light dark" }),
     element("title", {}, title), element("style", {}, await styles()));
   const body = element("body", {},
-    element("header", { className: "export-head" }, element("h1", {}, title), await runLink(title, model)),
-    element("main", { className: "export" }, ...boxes));
+    element("header", { className: "export-head" }, element("h1", {}, title), runButton(),
+      await runLink(title, model)),
+    element("main", { className: "export" }, ...boxes), element("script", {}, exportScript()));
   return `<!doctype html>\n<html lang="en">\n<meta charset="utf-8">\n${head.outerHTML}\n`
     + `${body.outerHTML}\n</html>\n`;
 }
