@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from browsergpu.arrays.lazy.extract import extract
+from browsergpu.arrays.lazy.extract import Extract, extract
 from browsergpu.arrays.lazy.fusion import Kernels
 from browsergpu.arrays.lazy.node import Node, stored
+from browsergpu.arrays.lazy.products import Epilogue, Kernel
 from browsergpu.arrays.lazy.trace import Trace
 from browsergpu.core.checks import product
-from browsergpu.core.element_types import FLOAT32
+from browsergpu.core.element_types import FLOAT32, ElementType
 from browsergpu.core.grids import MOST_ELEMENTS
+from browsergpu.core.shapes import Shape
 from browsergpu.kernels.fused.layout import layout
 from browsergpu.kernels.fused.norm_gradient import NormPlan, norm_gradient, norm_plan
+from browsergpu.kernels.fused.source import leaf
 from browsergpu.tensors.device_array import Storage
 
 #: Arrays that the kernel writes: the gradient and the partial sums.
@@ -48,8 +52,74 @@ def plan(norm: Norm, count: int, parts: int) -> NormPlan | None:
     return norm_plan(count // norm.length, norm.length, has_sums=parts > 0)
 
 
+@dataclass(frozen=True)
+class _Dispatch:
+    """The dispatch of a kernel that waits, or not.
+
+    Attributes
+    ----------
+    kernels
+        The pipelines of the device.
+    norm, planned, parts
+        As for :func:`gradients`.
+    shape, kind
+        Those of the input.
+    part
+        The entries that the kernel computes.
+    arrays
+        The arrays that these read, in memory.
+    numbers
+        The words of their numbers.
+    sums
+        The memory of the sums, if there are any.
+    """
+
+    kernels: Kernels
+    norm: Norm
+    planned: NormPlan
+    parts: int
+    shape: Shape
+    kind: ElementType
+    part: Extract
+    arrays: tuple[Node, ...]
+    numbers: tuple[int, ...]
+    sums: Node | None
+
+    def __call__(self, storage: Storage, residual: Node | None = None) -> None:
+        """Write the gradient for the input, plus a packed array, and the sums."""
+        part, norm, n = self.part, self.norm, product(self.shape)
+        code, places = part.code, part.results
+        leaves = dict(zip(part.arrays, self.arrays, strict=True))
+        ids, laid_out = part.ids(leaves), part.layout(leaves)
+        if residual is not None:
+            code, places = (*code, leaf(residual.kind)), (*places, len(code))
+            ids.append(residual.storage.buffer.id)
+            laid_out = (*laid_out, (self.shape, None, 0))
+        rank, by_fours, modes, words = layout(self.shape, laid_out)
+        kernel = norm_gradient(
+            code, places, modes, rank, by_fours, self.kind, self.planned.kept, self.parts,
+            is_centred=norm.is_centred,
+        )  # fmt: skip
+        self.kernels.device.recorder.dispatch(
+            self.kernels.pipeline(kernel),
+            self.planned.groups, 1, 1,
+            *ids,
+            storage.buffer.id,
+            *([] if self.sums is None else [self.sums.storage.buffer.id]),
+            n, n // norm.length, norm.length, self.planned.lanes, self.planned.groups, norm.eps,
+            *words,
+            *self.numbers,
+        )  # fmt: skip
+
+
 def gradients(
-    tracer: Any, norm: Norm, planned: NormPlan, nodes: Sequence[Node], parts: int
+    tracer: Any,
+    norm: Norm,
+    planned: NormPlan,
+    nodes: Sequence[Node],
+    parts: int,
+    values: Sequence[Node] = (),
+    after: Callable[[Node], None] | None = None,
 ) -> tuple[Node, Node | None]:
     """Compute the gradient for the input of a norm, and partial sums for its factors.
 
@@ -66,6 +136,11 @@ def gradients(
         same shape.
     parts
         The number of sums for each column: 1 for the factors, 2 for the summands too.
+    values
+        Memory without contents.
+    after
+        A function that computes the ``values`` from the sums. With it, the kernel waits in a
+        compiled function, and can also add an array to the gradient. The values wait too.
 
     Returns
     -------
@@ -79,33 +154,62 @@ def gradients(
         If there is no memory for the results.
     """
     kernels = tracer.kernels
-    x, shape = nodes[0], nodes[0].shape
-    made = [(x.kind, shape)]
+    x = nodes[0]
+    found = _room(kernels, norm.op, x.kind, x.shape)
+    sums = None
     if parts:
-        made.append((FLOAT32, (planned.groups, parts, norm.length)))
-    results: list[Node] = []
-    for kind, own in made:
-        buffer = kernels.device.memory.get_buffer(norm.op, kind.device_bytes(product(own)))
-        results.append(stored(kind, own, Storage(kernels.device, buffer)))
+        sums = _room(kernels, norm.op, FLOAT32, (planned.groups, parts, norm.length))
     trace, places = _recorded(tracer, kernels, nodes)
-    code, leaves, words = trace.code, trace.leaves, trace.words
-    part = extract(tuple(code), tuple(places))
-    rank, by_fours, modes, laid_out = layout(shape, part.layout(leaves))
-    kernel = norm_gradient(
-        part.code, part.results, modes, rank, by_fours, x.kind, planned.kept, parts,
-        is_centred=norm.is_centred,
+    part = extract(tuple(trace.code), tuple(places))
+    arrays = tuple([trace.leaves[at] for at in part.arrays])
+    dispatch = _Dispatch(
+        kernels, norm, planned, parts, x.shape, x.kind, part, arrays,
+        tuple(part.parameters(trace.words)), sums,
     )  # fmt: skip
-    n = product(shape)
-    kernels.device.recorder.dispatch(
-        kernels.pipeline(kernel),
-        planned.groups, 1, 1,
-        *part.ids(leaves),
-        *[one.storage.buffer.id for one in results],
-        n, n // norm.length, norm.length, planned.lanes, planned.groups, norm.eps,
-        *laid_out,
-        *part.parameters(words),
-    )  # fmt: skip
-    return results[0], results[1] if parts else None
+    graph = tracer.optimized
+    if graph is not None and after is not None and x.kind is FLOAT32:
+        _defer(tracer, graph, found, dispatch, values, after)
+    else:
+        dispatch(found.storage)
+        if after is not None and sums is not None:
+            after(sums)
+    return found, sums
+
+
+def _defer(
+    tracer: Any,
+    graph: Any,
+    found: Node,
+    dispatch: _Dispatch,
+    values: Sequence[Node],
+    after: Callable[[Node], None],
+) -> None:
+    """Let the gradient and the values wait until one of them is needed."""
+    is_done = False
+
+    def launch(storage: Storage, epilogue: Epilogue) -> None:
+        nonlocal is_done
+        dispatch(storage, epilogue.residual)
+        if dispatch.sums is not None:
+            after(dispatch.sums)
+        is_done = True
+
+    def launch_value(storage: Storage, epilogue: Epilogue) -> None:
+        if not is_done:
+            found.in_memory()
+
+    op = dispatch.norm.op
+    room = dispatch.kernels.most_leaves + 1 - len(dispatch.arrays) - _WRITTEN
+    kernel = Kernel(op, launch, None, frozenset({"residual"} if room else ()))
+    tracer.deferred(graph, found, kernel, dispatch.arrays, object())
+    for value in values:
+        own = Kernel(op, launch_value, None, frozenset())
+        tracer.deferred(graph, value, own, dispatch.arrays, object())
+
+
+def _room(kernels: Kernels, op: str, kind: ElementType, shape: Shape) -> Node:
+    buffer = kernels.device.memory.get_buffer(op, kind.device_bytes(product(shape)))
+    return stored(kind, shape, Storage(kernels.device, buffer))
 
 
 def _recorded(tracer: Any, kernels: Kernels, nodes: Sequence[Node]) -> tuple[Trace, list[int]]:

@@ -11,9 +11,10 @@ from browsergpu.arrays import apply
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.autograd.families import INTERCEPTED
 from browsergpu.arrays.lazy import norm_gradient
-from browsergpu.arrays.lazy.node import stored
+from browsergpu.arrays.lazy.node import Node, stored
 from browsergpu.arrays.lazy.norm_gradient import Norm
 from browsergpu.arrays.numbers import words_of
+from browsergpu.arrays.reduce import memory_view
 from browsergpu.core.checks import is_several, product
 from browsergpu.core.element_types import FLOAT32
 from browsergpu.core.shapes import Shape
@@ -100,17 +101,20 @@ def _by_kernel(
     tracer.device.throttle(op)
     own = g if weight is None else g * weight
     nodes = input.node, g.node, own.node
-    found, sums = norm_gradient.gradients(tracer, norm, planned, nodes, parts)
-    of_weight = of_bias = None
-    if sums is not None:
-        partial = input.like(sums)
-        if parts == 1:
-            of_weight = statistics.sum(partial, axis=0).reshape(normal)
-        else:
-            of_weight, of_bias = (inputs.room(op, input, FLOAT32, normal) for _ in range(2))
-            views = [inputs.memory(x) for x in (partial, of_weight, of_bias)]
-            nn.norm_sums(input.device, op, *views)
-    return input.like(found), of_weight, of_bias
+    if parts == 1:
+        found, sums = norm_gradient.gradients(tracer, norm, planned, nodes, parts)
+        assert sums is not None
+        of_weight = statistics.sum(input.like(sums), axis=0).reshape(normal)
+        return input.like(found), of_weight, None
+    made = [inputs.room(op, input, FLOAT32, normal) for _ in range(parts)]
+    views = [inputs.memory(x) for x in made]
+
+    def after(sums: Node) -> None:
+        nn.norm_sums(input.device, op, memory_view(sums), *views)
+
+    values = [x.node for x in made]
+    found, _ = norm_gradient.gradients(tracer, norm, planned, nodes, parts, values, after)
+    return input.like(found), *(made or (None, None))
 
 
 def of_group_norm(

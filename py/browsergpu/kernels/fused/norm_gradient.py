@@ -53,7 +53,7 @@ def norm_plan(rows: int, length: int, *, has_sums: bool) -> NormPlan | None:
 @lru_cache(maxsize=MOST_KERNELS)
 def norm_gradient(
     trace: tuple[int, ...],
-    places: tuple[int, int, int],
+    places: tuple[int, ...],
     modes: str,
     rank: int,
     by_fours: bool,
@@ -71,7 +71,8 @@ def norm_gradient(
         The trace.
     places : tuple of int
         The positions of three floats: the input, the gradient of the result, and this gradient
-        times the factors.
+        times the factors. A fourth one is a float32 array of the whole shape, which is added to the
+        input's gradient.
     modes : str
         The access mode of each leaf.
     rank : int
@@ -101,8 +102,9 @@ def norm_gradient(
     body.coordinates()
     body.values()
     x, g, own = (
-        storage.converted(f"v{place}", result_of(trace[place]), FLOAT32) for place in places
+        storage.converted(f"v{place}", result_of(trace[place]), FLOAT32) for place in places[:3]
     )
+    residual = [f" + bitcast<vec4f>({body.array(place)}[to])" for place in places[3:]]
     part = "sums[to] = value;" if parts else ""
     kernel = body.kernel(
         f"""\
@@ -122,7 +124,8 @@ fn elements(i: u32) -> Given {{
 }}
 
 fn write_gradient(to: u32, value: vec4f) {{
-  {storage.write_four(kind, "y", "to", "value")}
+  let found = value{"".join(residual)};
+  {storage.write_four(kind, "y", "to", "found")}
 }}
 
 fn write_part(to: u32, value: vec4f) {{

@@ -157,6 +157,77 @@ def test_a_product_whose_result_is_normalised(bg: Any, optimize: bool) -> None:
             close(own, wanted)
 
 
+@pytest.mark.parametrize("optimize", [True, False])
+@pytest.mark.parametrize(("is_centred", "dtype"), [(True, "f4"), (False, "f4"), (True, "f2")])
+def test_a_residual_is_added_by_the_kernel(
+    bg: Any, optimize: bool, is_centred: bool, dtype: str
+) -> None:
+    """The gradient of an input that has another use, too."""
+    w, b, t = numbers(2, 16), numbers(3, 16), numbers(4, 12, 16)
+
+    def step(x: Any, w: Any, b: Any, t: Any) -> Any:
+        arrays = [one.detach().requires_grad_() for one in (x, w, b)]
+        (arrays[0] + norm_of(bg, *arrays, is_centred)).backward(t)
+        return [one.grad for one in arrays[: 2 + is_centred]]
+
+    compiled = bg.jit(step, optimize=optimize)
+    for seed in range(3):
+        x = numbers(seed, 12, 16).astype(dtype)
+        found = compiled(*map(bg.asarray, (x, w, b, t)))
+        wanted = expected(t, x, w, is_centred)
+        wanted = (wanted[0] + t, *wanted[1:])
+        for own, gradient in zip(found, wanted, strict=False):
+            close(own, gradient, 1e-3 if dtype == "f2" else 2e-5)
+    merged = compiled.explain().variants[0]["merged"]
+    is_merged = optimize and is_centred and dtype == "f4"
+    assert merged.get("layer_norm with add") == (1 if is_merged else None)
+
+
+def test_gradients_that_wait_have_the_values_of_their_time(bg: Any) -> None:
+    """A compiled function changes the input before anything reads the gradients."""
+    w, b, t = numbers(2, 16), numbers(3, 16), numbers(4, 12, 16)
+
+    @bg.jit
+    def step(x: Any, w: Any, b: Any) -> Any:
+        def loss(x: Any, w: Any, b: Any) -> Any:
+            return (norm_of(bg, x, w, b, True) * bg.asarray(t)).sum()
+
+        found = bg.grad(loss, argnums=(0, 1, 2))(x, w, b)
+        x *= 0
+        w += 1
+        return found[0] + t, found[0], *found[1:]
+
+    for seed in range(4):
+        x = numbers(seed, 12, 16)
+        arrays = [bg.asarray(one) for one in (x, w, b)]
+        found = step(*arrays)
+        of_x, of_w, of_b = expected(t, x, w, True)
+        for own, wanted in zip(found, (of_x + t, of_x, of_w, of_b), strict=True):
+            close(own, wanted)
+        assert not arrays[0].numpy().any()
+        np.testing.assert_array_equal(arrays[1].numpy(), w + 1)
+
+
+@pytest.mark.parametrize("names", [("w",), ("b",), ("b", "w"), ("x",), ("w", "x")])
+def test_any_of_the_waiting_gradients_can_be_read(bg: Any, names: tuple[str, ...]) -> None:
+    x, w, b, t = numbers(0, 12, 16), numbers(2, 16), numbers(3, 16), numbers(4, 12, 16)
+    own = {name: bg.nn.Parameter(bg.asarray(one)) for name, one in (("x", x), ("w", w), ("b", b))}
+
+    @bg.jit
+    def step(t: Any) -> Any:
+        for one in own.values():
+            one.grad = None
+        norm_of(bg, *own.values(), True).backward(t)
+        return [own[name].grad * 2 for name in names]
+
+    wanted = dict(zip("xwb", expected(t, x, w, True), strict=True))
+    for _ in range(4):
+        for name, found in zip(names, step(bg.asarray(t)), strict=True):
+            close(found, 2 * wanted[name])
+    for name, one in own.items():
+        close(one.grad, wanted[name])
+
+
 @pytest.mark.fast
 def test_the_gradients_of_a_norm_are_two_kernels(bg: Any) -> None:
     shapes = [(300, 8), (8,), (8,), (300, 8)]
