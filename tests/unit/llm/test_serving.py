@@ -86,6 +86,23 @@ def test_chats_and_texts(address: tuple[str, int]) -> None:
     assert len(found["choices"][0]["logprobs"]["token_logprobs"]) <= 3
 
 
+def test_several_prompts(address: tuple[str, int]) -> None:
+    """One choice for each, as a request for each has."""
+    options = {"max_tokens": 4, "temperature": 0}
+    prompts: list[Any] = ["the hello", "in", [20, 33, 250]]
+    alone = [post(address, "/v1/completions", options | {"prompt": one})[1] for one in prompts]
+    status, found = post(address, "/v1/completions", options | {"prompt": prompts})
+    assert status == 200, found
+    assert [one["index"] for one in found["choices"]] == [0, 1, 2]
+    assert [one["text"] for one in found["choices"]] == [one["choices"][0]["text"] for one in alone]
+    for name in ("prompt_tokens", "completion_tokens", "total_tokens"):
+        assert found["usage"][name] == sum(one["usage"][name] for one in alone)
+    body = options | {"prompt": prompts, "stream": True}
+    status, found = post(address, "/v1/completions", body)
+    assert status == 400
+    assert "one prompt, got a list of 3 prompts" in found["error"]["message"]
+
+
 def test_json_of_a_schema(address: tuple[str, int]) -> None:
     form = {"type": "json_schema", "json_schema": {"name": "x", "schema": {"enum": [12, 345]}}}
     body = {"messages": MESSAGES, "temperature": 0, "response_format": form}

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from secrets import token_hex
 from typing import Any, NamedTuple
 
 from browsergpu.core.errors import InvalidArgument
 from browsergpu.core.showing import Description
 from browsergpu.llm.generation.text import Generation
+from browsergpu.llm.tokens.tokenizer import Tokenizer
 
 _DEFAULT_TOKENS = 256
 #: Fields that generate() takes under the same name. The last three are not OpenAI's.
@@ -122,15 +123,20 @@ class Answer:
     def __repr__(self) -> str:
         return f"<Answer {self._id}>"
 
-    def whole(self, text: Generation, tokens: list[str]) -> dict[str, Any]:
-        """Return the answer of a request that is not streamed."""
-        choice: dict[str, Any] = {"index": 0, "finish_reason": text.finish_reason}
+    def whole(self, texts: Sequence[Generation], tokenizer: Tokenizer) -> dict[str, Any]:
+        """Return the answer of a request that is not streamed, with a choice for each prompt."""
+        choices = [self._choice(n, text, tokenizer) for n, text in enumerate(texts)]
+        return {**self._head(self._name), "choices": choices, "usage": usage_of(texts)}
+
+    def _choice(self, index: int, text: Generation, tokenizer: Tokenizer) -> dict[str, Any]:
+        choice: dict[str, Any] = {"index": index, "finish_reason": text.finish_reason}
         if self._is_chat:
             choice["message"] = {"role": "assistant", "content": str(text), "refusal": None}
         else:
             choice["text"] = str(text)
+        tokens = [tokenizer.decode([one]) for one in text.tokens]
         choice["logprobs"] = self._logprobs(text, tokens)
-        return {**self._head(self._name), "choices": [choice], "usage": usage_of(text)}
+        return choice
 
     def _logprobs(self, text: Generation, tokens: list[str]) -> dict[str, Any] | None:
         if text.logprobs is None:
@@ -166,11 +172,13 @@ class Answer:
         return {"id": self._id, "object": name, "created": self._created, "model": self._model}
 
 
-def usage_of(text: Generation) -> dict[str, Any]:
-    """Return the numbers of tokens."""
+def usage_of(texts: Sequence[Generation]) -> dict[str, Any]:
+    """Return the numbers of tokens of all texts."""
+    prompts = sum(one.prompt_tokens for one in texts)
+    written = sum(len(one.tokens) for one in texts)
     return {
-        "prompt_tokens": text.prompt_tokens,
-        "completion_tokens": len(text.tokens),
-        "total_tokens": text.prompt_tokens + len(text.tokens),
-        "prompt_tokens_details": {"cached_tokens": text.cached_tokens},
+        "prompt_tokens": prompts,
+        "completion_tokens": written,
+        "total_tokens": prompts + written,
+        "prompt_tokens_details": {"cached_tokens": sum(one.cached_tokens for one in texts)},
     }

@@ -101,9 +101,9 @@ class _Handler(BaseHTTPRequestHandler):
             raise InvalidType("completions", "model", self.server.name, "a decoder")
         answer = Answer(request, self.server.name)
         if not request.is_stream:
-            text = llm.generate(request.prompt, **request.options)
-            tokens = [llm.tokenizer.decode([one]) for one in text.tokens]
-            self._send(200, answer.whole(text, tokens))
+            found = llm.generate(request.prompt, **request.options)
+            texts = found if isinstance(found, list) else [found]
+            self._send(200, answer.whole(texts, llm.tokenizer))
             return
         asked, pieces = llm.begin("completions", request.prompt, **request.options)
         first = next(pieces, "")  # raises what is wrong before the headers
@@ -121,7 +121,7 @@ class _Handler(BaseHTTPRequestHandler):
         else:
             self._event(answer.piece("", asked.finish_reason))
             if request.with_usage:
-                self._event(answer.usage(usage_of(finished(asked, ""))))
+                self._event(answer.usage(usage_of([finished(asked, "")])))
         self._chunk(b"data: [DONE]\n\n")
         self.wfile.write(b"0\r\n\r\n")
 
