@@ -100,6 +100,74 @@ def test_on_a_narrow_screen_the_image_is_next_to_its_cell(notebook: NotebookPage
         notebook.page.set_viewport_size(before or {"width": 1280, "height": 720})
 
 
+ANIMATION = """
+import asyncio
+import browsergpu as bg
+go = True
+for n in range(1500):
+    bg.draw(bg.full((40, 40, 3), (n % 100) / 100))
+    await asyncio.sleep(0.03)
+    if n > 40 and not go: break
+"""
+
+
+def test_a_drawing_zooms_and_pans_with_pointer_and_keys(notebook: NotebookPage) -> None:
+    shown = notebook.run("import browsergpu as bg\nx = bg.zeros((64, 64))\nx[:32] = 1\nbg.draw(x)")
+    canvas, box = shown.locator("canvas"), shown.locator(".picture-box")
+    before = box.bounding_box()
+    assert before
+    middle = before["x"] + before["width"] / 2, before["y"] + before["height"] * 0.1
+    mouse = notebook.page.mouse
+    mouse.move(*middle)
+    mouse.wheel(0, -100)  # without the focus, the wheel scrolls the page
+    expect(canvas).to_have_class("picture enlarged")
+    canvas.click(position={"x": before["width"] / 2, "y": before["height"] * 0.1})
+    before = box.bounding_box()
+    for _ in range(6):
+        mouse.wheel(0, -100)
+    show_all = shown.get_by_role("button", name="Show all")
+    expect(show_all).to_be_visible()
+    assert box.bounding_box() == before, "the picture's place on the page stays"
+    pixels = screenshot(notebook.page, box)
+    assert pixels.rgb(20, pixels.height - 20) == (255, 255, 255), "the upper half fills the box"
+    mouse.down()
+    mouse.move(middle[0], 0, steps=5)
+    mouse.up()
+    notebook.page.keyboard.press("ArrowDown")
+    for _ in range(12):
+        notebook.page.keyboard.press("ArrowDown")
+    pixels = screenshot(notebook.page, box)
+    assert pixels.rgb(20, pixels.height - 20) == (0, 0, 0)
+    notebook.page.keyboard.press("0")
+    expect(show_all).to_be_hidden()
+
+
+def test_an_animation_is_paused_and_recorded(notebook: NotebookPage) -> None:
+    index = notebook.start(ANIMATION)
+    shown = notebook.output(index)
+    shown.get_by_role("button", name="Record").click()
+    pause = shown.get_by_role("button", name="Pause")
+    pause.click()
+    held = "canvas => canvas.toDataURL()"
+    first = shown.locator("canvas").evaluate(held)
+    notebook.page.wait_for_timeout(300)
+    assert shown.locator("canvas").evaluate(held) == first
+    shown.get_by_role("button", name="Play").click()
+    notebook.page.wait_for_function(
+        "([canvas, first]) => canvas.toDataURL() !== first",
+        arg=[shown.locator("canvas").element_handle(), first],
+    )
+    notebook.page.wait_for_timeout(500)
+    with notebook.page.expect_download() as download:
+        shown.get_by_role("button", name="Stop and download").click()
+    assert download.value.suggested_filename == "gpu-canvas.webm"
+    video = download.value.path().read_bytes()
+    assert video[:4] == b"\x1aE\xdf\xa3"  # Matroska
+    assert len(video) > 1000
+    notebook.press("Interrupt")
+    notebook.wait_finished()
+
+
 @pytest.mark.firefox
 def test_images_without_a_cell_are_shown_beside_the_cells(notebook: NotebookPage) -> None:
     canvas = notebook.page.locator("#gpu-canvas")

@@ -15,16 +15,22 @@ export function setShownWidth(shown, width, wanted = width) {
   shown.classList.add("enlarged");
 }
 
-export class Picture {
+/** Has a "change" event when another image replaces the first one. */
+export class Picture extends EventTarget {
   /** @type {HTMLCanvasElement} */
   root;
-  #name;
   #context;
   #url = "";
+  #isEmpty = true;
+  /** Whether newer images wait. */
+  isHeld = false;
+  /** @type {ImageBitmap | null} the newest image that waits */
+  #next = null;
 
   /** `name` is the canvas's name in the code. */
   constructor(name) {
-    this.#name = name;
+    super();
+    this.name = name;
     this.root = element("canvas", { className: "picture" });
     this.root.setAttribute("role", "img");
     this.#label();
@@ -34,6 +40,11 @@ export class Picture {
 
   /** Show an ImageBitmap and consume it. */
   show(bitmap) {
+    if (this.isHeld) {
+      this.#next?.close();
+      this.#next = bitmap;
+      return;
+    }
     const { width, height } = bitmap;
     if (this.root.width !== width || this.root.height !== height) {
       Object.assign(this.root, { width, height });
@@ -44,10 +55,20 @@ export class Picture {
     this.#context.transferFromImageBitmap(bitmap);
     this.#url = "";
     this.#label();
+    if (!this.#isEmpty) this.dispatchEvent(new Event("change"));
+    this.#isEmpty = false;
+  }
+
+  /** Hold the image that is shown, or show the newest one again. */
+  hold(isHeld) {
+    this.isHeld = isHeld;
+    if (isHeld || !this.#next) return;
+    this.show(this.#next);
+    this.#next = null;
   }
 
   get #text() {
-    return `<picture of ${this.root.width} × ${this.root.height} on ${this.#name}>`;
+    return `<picture of ${this.root.width} × ${this.root.height} on ${this.name}>`;
   }
 
   #label() {

@@ -7,6 +7,7 @@ import { latexBox, markdownBox } from "../content/markdown.js";
 import { shorten } from "./long-text.js";
 import { Picture, setShownWidth } from "../base/picture.js";
 import { isForTerminals, terminalNodes } from "./stream-text.js";
+import { pictureView } from "./picture-view.js";
 import { Trust } from "../content/trust.js";
 import { WIDGET, widgets } from "../controls/widgets.js";
 
@@ -226,7 +227,7 @@ export class OutputArea {
       this.#pictures.set(canvas, picture);
       this.#outputs.push(picture);
       this.#stream = null;
-      this.#root.append(element("div", { className: "output display_data" }, picture.root));
+      this.#root.append(element("div", { className: "output display_data" }, pictureView(picture)));
     }
     picture.show(bitmap);
   }
