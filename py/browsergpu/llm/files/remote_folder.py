@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import quote, urlsplit
 
 from browsergpu.core.errors import InvalidArgument
+from browsergpu.core.files import replacing
 from browsergpu.gpu import platform
 from browsergpu.llm.files.folder import INDEX, WEIGHTS, parts_of
 from browsergpu.networks.files.headers import shallow_json
@@ -79,7 +80,8 @@ def _kept_names(place: Place) -> list[str]:
 
 def _keep_names(place: Place, names: Sequence[str]) -> None:
     with place.reserved():
-        place.path.write_text(json.dumps(names), encoding="utf-8")
+        with replacing(place.path) as file:
+            file.write(json.dumps(names).encode())
         about = place.about()
         about.size, about.sha256 = place.path.stat().st_size, hash_of(place.path)
         place.note(about)
