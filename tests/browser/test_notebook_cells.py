@@ -391,6 +391,11 @@ def test_signatures_and_documentation(notebook: NotebookPage) -> None:
     keyboard.type("unrun(")
     expect(help_).to_contain_text("unrun(alpha, beta)")
     keyboard.press("Escape")
+    # And calls in modules that have not been imported.
+    notebook.fill(last, "import cmath\ncmath.sqrt")
+    keyboard.type("(")
+    expect(help_).to_contain_text("square root")
+    keyboard.press("Escape")
 
 
 def test_cells_are_added_moved_deleted_and_brought_back(notebook: NotebookPage) -> None:

@@ -105,7 +105,7 @@ def test_a_long_run_that_ends_unseen_is_notified_if_the_user_asked_for_it(
     opened.open()
     opened.new()
     dialog = settings(opened)
-    dialog.get_by_label("Notify me of runs").check()
+    dialog.get_by_label("Notify me when a long run ends").check()
     dialog.get_by_role("button", name="Close").click()
     opened.run("import time; time.sleep(0.1)")
     page.evaluate("globalThis.looks = 'hidden'")
@@ -121,6 +121,6 @@ def test_a_long_run_that_ends_unseen_is_notified_if_the_user_asked_for_it(
 def test_notifications_that_the_browser_refuses_stay_off(opened: NotebookPage) -> None:
     opened.page.evaluate("Notification.requestPermission = async () => 'denied'")
     dialog = settings(opened)
-    dialog.get_by_label("Notify me of runs").click()
+    dialog.get_by_label("Notify me when a long run ends").click()
     expect(dialog).to_contain_text("does not allow notifications")
-    expect(dialog.get_by_label("Notify me of runs")).not_to_be_checked()
+    expect(dialog.get_by_label("Notify me when a long run ends")).not_to_be_checked()

@@ -34,7 +34,9 @@ def describe(before: str, after: str, namespace: dict[str, Any]) -> dict[str, An
     """Describe like documentation.describe."""
     script = _script(before, after, namespace)
     place = _place(before)
-    for name in script.help(*place) + script.infer(*place):
+    of_call = before.rstrip().endswith(("(", ","))
+    # Between the parentheses, jedi infers the call's result.
+    for name in [] if of_call else script.help(*place) + script.infer(*place):
         if name.type not in ("keyword", "param") and name.docstring():
             head, _, text = name.docstring().partition("\n\n")
             return {"signature": head, "text": text}
