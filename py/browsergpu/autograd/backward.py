@@ -207,8 +207,9 @@ def _as_like(gradient: Any, like: Like) -> Any:
         )  # fmt: skip
         if ahead > 0 or spread:
             axes = (*range(max(ahead, 0)), *spread)
-            gradient = statistics.sum(gradient, axis=axes, keepdims=True)
-            gradient = manipulation.reshape(gradient, gradient.shape[max(ahead, 0) :])
+            gradient = statistics.sum(gradient, axis=axes, keepdims=bool(spread))
+            if spread and ahead > 0:
+                gradient = manipulation.reshape(gradient, gradient.shape[ahead:])
         if gradient.shape != like.shape:
             gradient = manipulation.broadcast_to(gradient, like.shape)
     if gradient.dtype != like.dtype:

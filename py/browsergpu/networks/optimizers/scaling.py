@@ -100,7 +100,7 @@ class GradScaler(Shown):
         return elementwise.multiply(outputs, self._of(outputs))
 
     def unscale_(self, optimizer: Optimizer) -> None:
-        """Divide the gradients of an optimizer's parameters by the scale.
+        """Divide the gradients of an optimizer's parameters by the scale, float32 ones in place.
 
         Call it before clipping gradients, for example. ``step`` does not unscale them again.
 

@@ -183,3 +183,19 @@ def test_the_gradient_of_an_embedding_without_indices_is_zero(bg: Any) -> None:
     weight = data(bg, 6, 4).requires_grad_()
     bg.nn.embedding(bg.zeros((0,), dtype="int32"), weight).sum().backward()
     np.testing.assert_array_equal(weight.grad.numpy(), np.zeros((6, 4)))
+
+
+def test_gradients_of_float16_biases_are_cast_together(bg: Any) -> None:
+    """The sums are float32. One kernel casts those of several arrays."""
+    x, g, h = (data(bg, 6, 8, dtype="float16", seed=n) for n in range(3))
+    biases = [data(bg, 8, dtype="float16", seed=n).requires_grad_() for n in (3, 4)]
+    sums = [x + bias for bias in biases]
+    bg.eval(g, h, *sums)
+    with dispatched(x.device) as kernels:
+        for y, one in zip(sums, (g, h), strict=True):
+            y.backward(one)
+        bg.eval(*[bias.grad for bias in biases])
+    assert kernels == ["fused"] * 3
+    for bias, one in zip(biases, (g, h), strict=True):
+        wanted = one.numpy().astype(float).sum(0)
+        np.testing.assert_allclose(bias.grad.numpy(), wanted, rtol=1e-3, atol=1e-3)
