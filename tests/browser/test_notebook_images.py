@@ -142,6 +142,13 @@ def test_a_drawing_zooms_and_pans_with_pointer_and_keys(notebook: NotebookPage) 
     expect(show_all).to_be_hidden()
 
 
+def test_a_tall_narrow_image_is_not_enlarged_beyond_a_screen(notebook: NotebookPage) -> None:
+    shown = notebook.run("import browsergpu as bg\nbg.draw(bg.ones((600, 3, 3)))")
+    box = shown.locator("canvas").bounding_box()
+    assert box
+    assert (box["width"], box["height"]) == (5, 1000)
+
+
 def test_an_animation_is_paused_and_recorded(notebook: NotebookPage) -> None:
     index = notebook.start(ANIMATION)
     shown = notebook.output(index)

@@ -6,6 +6,8 @@ export const CANVAS_ID = "gpu-canvas";
 
 /** Smaller images are enlarged without smoothing: CSS pixels. */
 const LEAST_WIDTH = 256;
+/** No image is enlarged beyond this height. */
+const MOST_HEIGHT = 1024;
 const PNG = "image/png";
 
 /** Show an image of `width` pixels at that size, or at the larger size it was saved with. */
@@ -14,6 +16,10 @@ export function setShownWidth(shown, width, wanted = width) {
   shown.style.width = `${wanted}px`;
   shown.classList.add("enlarged");
 }
+
+/** Return the width at which an image is shown, unless the page is narrower. */
+const shownWidth = ({ width, height }) =>
+  Math.max(width, Math.min(LEAST_WIDTH, Math.floor((width * MOST_HEIGHT) / height)));
 
 /** Has a "change" event when another image replaces the first one. */
 export class Picture extends EventTarget {
@@ -50,7 +56,7 @@ export class Picture extends EventTarget {
       Object.assign(this.root, { width, height });
       this.root.classList.remove("enlarged");
       this.root.style.width = "";
-      setShownWidth(this.root, width, LEAST_WIDTH);
+      setShownWidth(this.root, width, shownWidth(bitmap));
     }
     this.#context.transferFromImageBitmap(bitmap);
     this.#url = "";
@@ -79,11 +85,11 @@ export class Picture extends EventTarget {
   get output() {
     // Encoded only on demand, since an animation changes it many times between two saves.
     this.#url ||= this.root.toDataURL(PNG);
-    const { width } = this.root;
+    const width = shownWidth(this.root);
     return {
       output_type: "display_data",
       data: { [PNG]: this.#url.slice(this.#url.indexOf(",") + 1), "text/plain": this.#text },
-      metadata: width < LEAST_WIDTH ? { [PNG]: { width: LEAST_WIDTH } } : {},
+      metadata: width > this.root.width ? { [PNG]: { width } } : {},
     };
   }
 }
