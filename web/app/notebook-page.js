@@ -25,7 +25,7 @@ import { pictureIn } from "./base/picture.js";
 import { ask } from "./base/question.js";
 import { Restarting } from "./kernel/restarting.js";
 import { explainEnd } from "./kernel/server.js";
-import { notifyOfLongRuns } from "./notebook/notifications.js";
+import { notifyOfLongRuns } from "./kernel/notifications.js";
 import { runAndTell } from "./notebook/run-all.js";
 import { Sections } from "./notebook/sections.js";
 import { settingsDialog } from "./notebook/settings-dialog.js";

@@ -1,7 +1,7 @@
 /** The dialog of the settings. */
 import { SIZES, THEMES, settings } from "../base/settings.js";
 import { element } from "../base/dom.js";
-import { allowNotifications } from "./notifications.js";
+import { allowNotifications } from "../kernel/notifications.js";
 
 const THEME_NAMES = { system: "As the system", light: "Light", dark: "Dark" };
 
