@@ -256,3 +256,22 @@ def test_nan_is_found(bg: Any) -> None:
     norm_of(bg, own, w, None, True).backward(bg.asarray(g))
     assert np.isnan(own.grad.numpy()).all(axis=1).tolist() == [n == 2 for n in range(6)]
     assert np.isnan(w.grad.numpy()).tolist() == [n == 3 for n in range(8)]
+
+
+def test_check_nan_names_the_gradient() -> None:
+    """In debug mode, the first kernel that computes NaN is reported."""
+    import browsergpu as bg
+    from browsergpu import BackendConfig, WasmBackend
+    from browsergpu.errors import ValidationError
+
+    with WasmBackend(BackendConfig(debug_mode=True, check_nan=True)) as backend:
+        backend.init()
+        bg.use(backend)
+        x, w = (bg.asarray(numbers(n, *s)).requires_grad_() for n, s in enumerate([(6, 8), (8,)]))
+        norm_of(bg, x, w, bg.zeros(8).requires_grad_(), True).backward(bg.ones((6, 8)))
+        assert np.isfinite(x.grad.numpy()).all()
+        g = numbers(1, 6, 8)
+        g[2, 3] = np.nan
+        with pytest.raises(ValidationError, match="norm gradient: 8 of 48 elements of 'y' are NaN"):
+            norm_of(bg, x, w, None, True).backward(bg.asarray(g))
+        del x, w
