@@ -1,7 +1,9 @@
-// Products of a few vectors and a quantized matrix: y[v, n] = sum over k of x[v, k] weight[n, k] +
-// residual[v, n]. The matrix is read once for up to VECTORS vectors, and dequantized in registers.
-// LANES adjacent threads share a row of the matrix, in turns of 8 elements. It is limited by memory
-// bandwidth.
+// Products of a few vectors and a matrix of quantized integers: y[v, n] = sum over k of x[v, k]
+// weight[n, k] + residual[v, n]. The matrix is read once for up to VECTORS vectors. Each workgroup
+// first turns the vectors into integers of 16 bits with a scale for 16 elements, as high and low
+// bytes, so that products of integers are dot products of packed bytes. LANES adjacent threads share
+// ROWS rows of the matrix, 32 elements at a time: two times 16 that a format stores in the same
+// bytes.
 
 struct Params {
   rows: u32,    // of the matrix
@@ -18,27 +20,63 @@ struct Params {
 
 //#include lib/quantized.wgsl
 
-override VECTORS: u32 = 1u; // 1 or 8
+//#include lib/quantized_sums.wgsl
 
-const THREADS = 128u;
-const LANES = 32u;
-const EACH = 4u; // THREADS / LANES
-const MOST = 8u; // vectors
+const CHUNKS = 128u;  // of 16 elements, of all vectors
+const LARGEST = 32512.0; // high bytes are at most 127
+const SMALLEST = 1e-32;  // so that a scale is a normal number
 
-var<workgroup> parts: array<f32, THREADS>;
+var<workgroup> high: array<vec4u, CHUNKS + CHUNKS / 8u>; // a gap after 8 avoids bank conflicts
+var<workgroup> low: array<vec4u, CHUNKS + CHUNKS / 8u>;
+var<workgroup> scales: array<vec2f, CHUNKS>; // and sums of the 16 elements
 
-// Adds up a number of all lanes of a row, for its first lane.
-fn total(sum: f32, thread: u32) -> f32 {
-  workgroupBarrier();
-  parts[thread] = sum;
-  workgroupBarrier();
-  for (var half = LANES / 2u; half >= 1u; half /= 2u) {
-    if (thread % LANES < half) {
-      parts[thread] += parts[thread + half];
-    }
-    workgroupBarrier();
+fn sizes_of(four: vec4f) -> vec4u { // without signs, the order of bits is that of the numbers
+  return bitcast<vec4u>(four) & vec4u(0x7fffffffu);
+}
+
+fn packed(bytes: vec4i) -> u32 {
+  let parts = vec4u(bytes & vec4i(0xff)) << vec4u(0u, 8u, 16u, 24u);
+  return parts.x | parts.y | parts.z | parts.w;
+}
+
+// Turns 16 elements, from a vec4 on, into chunk c.
+fn quantize(at: u32, c: u32) {
+  let x0 = x[at];
+  let x1 = x[at + 1u];
+  let x2 = x[at + 2u];
+  let x3 = x[at + 3u];
+  let sizes = max(max(sizes_of(x0), sizes_of(x1)), max(sizes_of(x2), sizes_of(x3)));
+  let most = max(max(sizes.x, sizes.y), max(sizes.z, sizes.w));
+  let largest = max(bitcast<f32>(most), SMALLEST);
+  var scale = largest / LARGEST;
+  if (most >= 0x7f800000u) { // infinity or NaN: the sums become NaN
+    scale = bitcast<f32>(most | 0x400000u);
   }
-  return parts[thread];
+  let factor = LARGEST / largest;
+  let i0 = vec4i(round(x0 * factor));
+  let i1 = vec4i(round(x1 * factor));
+  let i2 = vec4i(round(x2 * factor));
+  let i3 = vec4i(round(x3 * factor));
+  let h0 = (i0 + vec4i(128)) >> vec4u(8u);
+  let h1 = (i1 + vec4i(128)) >> vec4u(8u);
+  let h2 = (i2 + vec4i(128)) >> vec4u(8u);
+  let h3 = (i3 + vec4i(128)) >> vec4u(8u);
+  // Bytes keep the low 8 bits, so the low bytes are those of the numbers.
+  high[c + c / 8u] = vec4u(packed(h0), packed(h1), packed(h2), packed(h3));
+  low[c + c / 8u] = vec4u(packed(i0), packed(i1), packed(i2), packed(i3));
+  let sum = (i0 + i1) + (i2 + i3);
+  scales[c] = vec2f(scale, scale * f32((sum.x + sum.y) + (sum.z + sum.w)));
+}
+
+// The sum of the products of 16 elements.
+fn products(numbers: vec4u, c: u32) -> f32 {
+  let highs = high[c + c / 8u];
+  let lows = low[c + c / 8u];
+  let upper = dot4I8Packed(numbers.x, highs.x) + dot4I8Packed(numbers.y, highs.y)
+    + dot4I8Packed(numbers.z, highs.z) + dot4I8Packed(numbers.w, highs.w);
+  let lower = dot4I8Packed(numbers.x, lows.x) + dot4I8Packed(numbers.y, lows.y)
+    + dot4I8Packed(numbers.z, lows.z) + dot4I8Packed(numbers.w, lows.w);
+  return f32(256 * upper + lower);
 }
 
 @compute @workgroup_size(THREADS)
@@ -47,39 +85,52 @@ fn main(
   @builtin(num_workgroups) groups: vec3u,
   @builtin(local_invocation_index) thread: u32,
 ) {
-  let own = (group.y * groups.x + group.x) * EACH + thread / LANES;
-  let row = min(own, params.rows - 1u);
-  let lane = thread % LANES;
+  let first_row = first_row_of(group.y * groups.x + group.x, thread);
   let elements = block_elements();
-  let start = row * (params.columns / elements);
-  let step = params.columns / 4u; // vec4s from one vector to the next
+  let row_blocks = params.columns / elements;
+  let span = 16u * CHUNKS / VECTORS; // columns in workgroup memory
+  let apart = pair_distance() / 16u; // chunks
   var sums: array<f32, MOST>;
-  for (var at = 8u * lane; at < params.columns; at += 8u * LANES) {
-    let block = (start + at / elements) * block_bytes();
-    let first = quad(block, at % elements);
-    var second = vec4f();
-    let next = at + 4u;
-    if (next < params.columns) {
-      second = quad((start + next / elements) * block_bytes(), next % elements);
+  let rounds = (params.columns + span - 1u) / span;
+  for (var round_number = 0u; round_number < rounds; round_number++) {
+    // Workgroups begin at different columns, so that they read from all channels of the memory.
+    let begin = (round_number + group.x) % rounds * span;
+    workgroupBarrier();
+    for (var c = thread; c < CHUNKS; c += THREADS) {
+      let v = c / (span / 16u);
+      let column = begin + 16u * (c % (span / 16u));
+      if (v < params.vectors && column < params.columns) {
+        quantize((v * params.columns + column) / 4u, c);
+      }
     }
-    let after = min(next, params.columns - 4u) / 4u;
-    if (VECTORS == 1u) {
-      sums[0] += dot(first, x[at / 4u]) + dot(second, x[after]);
-    } else {
-      for (var v = 0u; v < MOST; v++) {
-        let line = min(v, params.vectors - 1u) * step;
-        sums[v] += dot(first, x[line + at / 4u]) + dot(second, x[line + after]);
+    workgroupBarrier();
+    let units = min(span, params.columns - begin) / 32u;
+    for (var unit = thread % LANES; unit < units; unit += LANES) {
+      let one = 2u * apart * (unit / apart) + unit % apart; // chunks
+      let other = one + apart;
+      let column = begin + 16u * one;
+      let at = column % elements;
+      for (var r = 0u; r < ROWS; r++) {
+        let row = min(first_row + r, params.rows - 1u);
+        let block = (row * row_blocks + column / elements) * block_bytes();
+        let own = sixteen_numbers(block, at);
+        let others = sixteen_numbers(block, at + 16u * apart);
+        let own_scales = scales_of(block, at);
+        let other_scales = scales_of(block, at + 16u * apart);
+        for (var v = 0u; v < VECTORS; v++) {
+          let c = v * (span / 16u) + one;
+          let d = c + apart;
+          var sum = own_scales.x * scales[c].x * products(own, c)
+            + other_scales.x * scales[d].x * products(others, d);
+          if (has_minimum() || offset() > 0u) {
+            let below = f32(offset());
+            sum += (own_scales.y - below * own_scales.x) * scales[c].y
+              + (other_scales.y - below * other_scales.x) * scales[d].y;
+          }
+          sums[r * VECTORS + v] += sum;
+        }
       }
     }
   }
-  for (var v = 0u; v < VECTORS; v++) {
-    var sum = total(sums[v], thread);
-    if (lane == 0u && own < params.rows && v < params.vectors) {
-      let place = v * params.rows + row;
-      if (params.added != 0u) {
-        sum += residual[place];
-      }
-      y[place] = sum;
-    }
-  }
+  finish(sums, first_row, thread);
 }

@@ -54,5 +54,10 @@ FORMATS = {
     )
 }
 
+#: Formats of floats without scales.
+FLOATS = ("F16", "BF16")
+#: Formats of integers with scales.
+INTEGERS = tuple(name for name in FORMATS if name not in FLOATS)
+
 #: Configurations of the kernels, one for each format.
 CONFIGURATIONS = {name: {"FORMAT": one.code} for name, one in FORMATS.items()}

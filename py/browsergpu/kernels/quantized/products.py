@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+
 from browsergpu.core.grids import blocks, fits, fold
 from browsergpu.core.params import params
 from browsergpu.gpu.program import Slot
 from browsergpu.kernels.base.build import Build
-from browsergpu.kernels.base.family import Fields, Kernel, KernelFamily, Work, bindings
-from browsergpu.kernels.quantized.formats import CONFIGURATIONS, FORMATS
+from browsergpu.kernels.base.family import (
+    Configurations,
+    Fields,
+    Kernel,
+    KernelFamily,
+    Work,
+    bindings,
+)
+from browsergpu.kernels.quantized.formats import CONFIGURATIONS, FLOATS, FORMATS, INTEGERS
 
-#: Maximum number of vectors for the kernel that reads the matrix once.
+#: Maximum number of vectors for the kernels that read the matrix once.
 FEW = 8
-_ROWS = 4  # rows per workgroup of the kernel for few vectors
+_THREADS = 256  # of a workgroup of the kernel for few vectors
 _TILE = 64
 
 
@@ -26,11 +35,36 @@ def multiply(
     slots = (weight, x, x if residual is None else residual, y)
     fields = rows, columns, vectors, int(residual is not None)
     if vectors <= FEW:
-        configuration = name if vectors == 1 else f"{name} few"
-        build.dispatch("quantized_thin", configuration, fold(blocks(rows, _ROWS)), slots, *fields)
+        most = next(most for most in _SHARES if vectors <= most)
+        each, lanes = _share(name, most, rows)
+        kernel = "quantized_thin_floats" if name in FLOATS else "quantized_thin"
+        grid = fold(blocks(rows, _THREADS // lanes * each))
+        build.dispatch(kernel, f"{name} {most} {each}x{lanes}", grid, slots, *fields)
         return
     grid = blocks(rows, _TILE), blocks(vectors, _TILE), 1
     build.dispatch("quantized_tile", name, grid, slots, *fields)
+
+
+#: Rows of a thread, and threads that share them, of integers: for the most vectors of a kernel, the
+#: smallest number of rows with each choice. Measured on an H200.
+_SHARES = {
+    1: {16_384: (4, 32), 4_096: (2, 32), 0: (2, 64)},
+    2: {0: (2, 32)},
+    4: {0: (1, 16)},
+    8: {0: (1, 8)},
+}
+#: The same of floats.
+_SHARES_OF_FLOATS = {
+    1: {4_096: (2, 32), 0: (2, 64)},
+    2: {0: (2, 32)},
+    4: {0: (2, 32)},
+    8: {0: (1, 32)},
+}
+
+
+def _share(name: str, most: int, rows: int) -> tuple[int, int]:
+    choices = (_SHARES_OF_FLOATS if name in FLOATS else _SHARES)[most]
+    return next(choice for least, choice in choices.items() if rows >= least)
 
 
 def fits_grid(vectors: int, rows: int) -> bool:
@@ -47,16 +81,29 @@ def _cost(f: Fields) -> Work:
 _PARAMS = params("rows: u32", "columns: u32", "vectors: u32", "added: u32")
 _BINDINGS = bindings("blocks", "x", "residual", "y")
 
+
+def _configurations(
+    names: Iterable[str], shares: Mapping[int, Mapping[int, tuple[int, int]]]
+) -> Configurations:
+    return {
+        f"{name} {most} {each}x{lanes}": {
+            "FORMAT": FORMATS[name].code, "VECTORS": most, "ROWS": each, "LANES": lanes,
+        }
+        for name in names
+        for most, choices in shares.items()
+        for each, lanes in choices.values()
+    }  # fmt: skip
+
+
 FAMILY = KernelFamily(
     kernels=(
         Kernel(
             "quantized_thin", "quantized_thin.wgsl", _BINDINGS, _PARAMS,
-            configurations={
-                f"{name}{ending}": {"FORMAT": one.code, "VECTORS": most}
-                for name, one in FORMATS.items()
-                for ending, most in (("", 1), (" few", FEW))
-            },
-            cost=_cost,
+            configurations=_configurations(INTEGERS, _SHARES), cost=_cost,
+        ),
+        Kernel(
+            "quantized_thin_floats", "quantized_thin_floats.wgsl", _BINDINGS, _PARAMS,
+            configurations=_configurations(FLOATS, _SHARES_OF_FLOATS), cost=_cost,
         ),
         Kernel(
             "quantized_tile", "quantized_tile.wgsl", _BINDINGS, _PARAMS,

@@ -48,10 +48,29 @@ def test_products(bg: Any, name: str, vectors: int) -> None:
     bias = np.arange(67, dtype=np.float32)
     found = np.asarray(bg.nn.linear(bg.asarray(x), weight, bg.asarray(bias)))
     expected = x @ values.T + bias
-    # float32 sums of 512 products
+    # at most eight vectors are rounded to 16 bits in the kernel
     scale = (np.abs(x) @ np.abs(values).T).max()
-    assert np.abs(found - expected).max() < 1e-6 * scale
+    assert np.abs(found - expected).max() < (1e-5 if vectors <= 8 else 1e-6) * scale
     assert np.array_equal(np.asarray(bg.asarray(x) @ weight.T + bg.asarray(bias)), found)
+
+
+@pytest.mark.parametrize("name", ["Q4_K", "F16"])
+@pytest.mark.parametrize("value", [np.inf, np.nan, 1e-38, 3e38])
+def test_products_of_extreme_numbers(bg: Any, name: str, value: float) -> None:
+    """A vector with NaN or infinity has no finite product. Others are right to the float32."""
+    weight = _of(bg, name, 9)
+    values = np.asarray(weight.dequantize()).astype(np.float64)
+    x = np.zeros((1, COLUMNS), np.float32)
+    x[0, 37] = value
+    found = np.asarray(bg.nn.linear(bg.asarray(x), weight))
+    if not np.isfinite(value):
+        assert not np.isfinite(found[:, values[:, 37] != 0]).any()
+        return
+    with np.errstate(over="ignore", under="ignore"):
+        expected = (x.astype(np.float64) @ values.T).astype(np.float32)
+    is_finite = np.isfinite(expected)
+    close = np.isclose(found, expected, rtol=1e-4, atol=1e-34)
+    assert (close | ~is_finite).all()
 
 
 @pytest.mark.all
@@ -71,7 +90,7 @@ def test_few_columns_and_leading_axes(bg: Any) -> None:
             found = np.asarray(bg.asarray(part) @ weight.T)
             assert found.shape == (*part.shape[:-1], 9)
             expected = part.astype(np.float64) @ values.T.astype(np.float64)
-            assert np.abs(found - expected).max() < 1e-5 * max(np.abs(expected).max(), 1)
+            assert np.abs(found - expected).max() < 2e-5 * max(np.abs(expected).max(), 1)
 
 
 def test_gradient_of_the_input(bg: Any) -> None:

@@ -1,0 +1,65 @@
+// Products of a few vectors and a matrix of F16 or BF16: y[v, n] = sum over k of x[v, k] weight[n, k]
+// + residual[v, n]. The matrix is read once for up to VECTORS vectors, and the vectors are read through
+// workgroup memory. LANES adjacent threads share ROWS rows of the matrix. It is limited by memory
+// bandwidth.
+
+struct Params {
+  rows: u32,    // of the matrix
+  columns: u32, // of the matrix, a multiple of 4
+  vectors: u32,
+  added: u32,   // 1 if there is a residual
+}
+
+@group(0) @binding(0) var<storage, read> blocks: array<vec2u>;
+@group(0) @binding(1) var<storage, read> x: array<vec4f>;
+@group(0) @binding(2) var<storage, read> residual: array<f32>;
+@group(0) @binding(3) var<storage, read_write> y: array<f32>;
+@group(1) @binding(0) var<uniform> params: Params;
+
+//#include lib/quantized_floats.wgsl
+//#include lib/quantized_sums.wgsl
+
+const QUADS = 512u; // of all vectors in workgroup memory
+
+var<workgroup> values: array<vec4f, QUADS>;
+
+@compute @workgroup_size(THREADS)
+fn main(
+  @builtin(workgroup_id) group: vec3u,
+  @builtin(num_workgroups) groups: vec3u,
+  @builtin(local_invocation_index) thread: u32,
+) {
+  let first_row = first_row_of(group.y * groups.x + group.x, thread);
+  let quads = params.columns / 4u;
+  let span = QUADS / VECTORS; // quads of a vector in workgroup memory
+  var sums: array<f32, MOST>;
+  let rounds = (quads + span - 1u) / span;
+  for (var round_number = 0u; round_number < rounds; round_number++) {
+    // Workgroups begin at different columns, so that they read from all channels of the memory.
+    let begin = (round_number + group.x) % rounds * span;
+    workgroupBarrier();
+    for (var i = thread; i < QUADS; i += THREADS) {
+      let v = i / span;
+      let at = begin + i % span;
+      if (v < params.vectors && at < quads) {
+        values[i] = x[v * quads + at];
+      }
+    }
+    workgroupBarrier();
+    let count = min(span, quads - begin);
+    for (var at = thread % LANES; at < count; at += 2u * LANES) {
+      let next = min(at + LANES, count - 1u);
+      let is_there = at + LANES < count;
+      for (var r = 0u; r < ROWS; r++) {
+        let start = min(first_row + r, params.rows - 1u) * quads + begin;
+        let own = four_floats(blocks[start + at]);
+        let others = select(vec4f(), four_floats(blocks[start + next]), is_there);
+        for (var v = 0u; v < VECTORS; v++) {
+          let place = v * span;
+          sums[r * VECTORS + v] += dot(own, values[place + at]) + dot(others, values[place + next]);
+        }
+      }
+    }
+  }
+  finish(sums, first_row, thread);
+}
