@@ -13,7 +13,7 @@ import pytest
 
 from browsergpu import ComputeBackend, DType, WasmBackend
 from browsergpu.kernels.base.family import READ, WRITE, Kernel
-from browsergpu.kernels.quantized.formats import FORMATS
+from browsergpu.kernels.quantized.formats import FLOATS, FORMATS, INTEGERS
 from browsergpu.kernels.table import KERNELS, RENDER_SHADERS
 from browsergpu.kernels.text import shaders
 from browsergpu.kernels.variants import VARIANTS
@@ -259,7 +259,17 @@ CONFIGURATIONS = {
     "philox": {"words", "uniform", "integers"},
     "normal": {"normal", "exponential"},
     **{kernel: set(FORMATS) for kernel in ("quantized_rows", "dequantize", "quantized_tile")},
-    "quantized_thin": {name + few for name in FORMATS for few in ("", " few")},
+    # vectors, rows of a thread, threads that share rows
+    "quantized_thin": {
+        f"{name} {shares}"
+        for name in INTEGERS
+        for shares in ("1 4x32", "1 2x32", "1 2x64", "2 2x32", "4 1x16", "8 1x8")
+    },
+    "quantized_thin_floats": {
+        f"{name} {shares}"
+        for name in FLOATS
+        for shares in ("1 2x32", "1 2x64", "2 2x32", "4 2x32", "8 1x32")
+    },
     "strided": {"3", "5", "8"},  # the maximum number of axes
 }
 PLAIN = {
