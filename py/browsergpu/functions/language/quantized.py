@@ -262,7 +262,8 @@ def _of_parts(indices: Array, weight: QuantizedArray) -> Array:
 def linear(input: Array, weight: QuantizedArray, residual: Array | None = None) -> Array:
     """Return ``input @ weight.T + residual`` for a quantized weight.
 
-    The weight is dequantized as the kernel reads it.
+    The weight is dequantized as the kernel reads it. At most eight vectors are rounded to 16 bits,
+    with a float32 factor for each 16 numbers, unless the weight is F16 or BF16.
 
     Parameters
     ----------

@@ -49,7 +49,7 @@ def test_quantized_weights(bg: Any) -> None:
         if value.ndim == 2:
             rows, columns = value.shape
             blocks = np.zeros((rows * columns // 32, 34), np.uint8)
-            scales = np.full(len(blocks), 0.01, np.float16)
+            scales = np.full(len(blocks), 0.002, np.float16)
             blocks[:, :2] = scales.view(np.uint8).reshape(-1, 2)
             blocks[:, 2:] = generator.integers(0, 256, (len(blocks), 32), dtype=np.uint8)
             own[name] = bg.llm.QuantizedArray(blocks.reshape(-1), (rows, columns), "Q8_0")
