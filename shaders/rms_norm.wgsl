@@ -11,7 +11,7 @@ struct Params {
 @group(0) @binding(2) var<storage, read_write> y: array<f32>;
 @group(1) @binding(0) var<uniform> params: Params;
 
-const THREADS = 128u;
+const THREADS = 256u;
 
 var<workgroup> shares: array<f32, THREADS>;
 
@@ -24,7 +24,15 @@ fn main(
   let row = group.y * groups.x + group.x;
   let start = min(row, params.rows - 1u) * params.length;
   var sum = 0.0;
-  for (var i = thread; i < params.length; i += THREADS) {
+  var i = thread;
+  for (; i + 3u * THREADS < params.length; i += 4u * THREADS) { // reads that do not wait
+    let own = vec4f(
+      x[start + i], x[start + i + THREADS], x[start + i + 2u * THREADS],
+      x[start + i + 3u * THREADS]
+    );
+    sum += dot(own, own);
+  }
+  for (; i < params.length; i += THREADS) {
     let value = x[start + i];
     sum += value * value;
   }
@@ -38,7 +46,7 @@ fn main(
   }
   let root = sqrt(shares[0] / f32(params.length) + params.eps);
   if (row < params.rows) {
-    for (var i = thread; i < params.length; i += THREADS) {
+    for (i = thread; i < params.length; i += THREADS) {
       y[start + i] = x[start + i] / root * weight[i];
     }
   }

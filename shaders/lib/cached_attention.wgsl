@@ -33,7 +33,20 @@ var<workgroup> sums: array<vec4f, THREADS>;
 
 fn score_of(key: u32) -> f32 {
   var found = vec4f();
-  for (var i = 0u; i < params.quads; i++) {
+  var i = 0u;
+  for (; i + 8u <= params.quads; i += 8u) { // eight reads do not wait for one another
+    let k0 = key_quad(key, i);
+    let k1 = key_quad(key, i + 1u);
+    let k2 = key_quad(key, i + 2u);
+    let k3 = key_quad(key, i + 3u);
+    let k4 = key_quad(key, i + 4u);
+    let k5 = key_quad(key, i + 5u);
+    let k6 = key_quad(key, i + 6u);
+    let k7 = key_quad(key, i + 7u);
+    found += query[i] * k0 + query[i + 1u] * k1 + query[i + 2u] * k2 + query[i + 3u] * k3
+      + query[i + 4u] * k4 + query[i + 5u] * k5 + query[i + 6u] * k6 + query[i + 7u] * k7;
+  }
+  for (; i < params.quads; i++) {
     found += query[i] * key_quad(key, i);
   }
   let score = dot(found, vec4f(1.0));
@@ -99,7 +112,17 @@ fn attend(group: vec3u, thread: u32) {
     workgroupBarrier();
     if (part < parts) {
       let number = min(THREADS, count - start);
-      for (var i = part; i < number; i += parts) {
+      var i = part;
+      for (; i + 3u * parts < number; i += 4u * parts) {
+        let row = base + start + i;
+        let v0 = value_quad(row, lane);
+        let v1 = value_quad(row + parts, lane);
+        let v2 = value_quad(row + 2u * parts, lane);
+        let v3 = value_quad(row + 3u * parts, lane);
+        sum += shares[i] * v0 + shares[i + parts] * v1 + shares[i + 2u * parts] * v2
+          + shares[i + 3u * parts] * v3;
+      }
+      for (; i < number; i += parts) {
         sum += shares[i] * value_quad(base + start + i, lane);
       }
     }

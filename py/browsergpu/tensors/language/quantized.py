@@ -8,9 +8,13 @@ from __future__ import annotations
 
 from browsergpu.device.device import Device
 from browsergpu.kernels.base.build import Build
+from browsergpu.kernels.matmul.gemm import gemm, plan_gemm
 from browsergpu.kernels.quantized import products, rows
 from browsergpu.tensors.staging import Operand, Staging, launch, of_operands
 from browsergpu.tensors.view import View
+
+#: From this number of vectors on, a matrix of up to so many bytes is first dequantized as a whole.
+_MANY, _LARGEST = 64, 2**27
 
 
 def dequantize(device: Device, op: str, weight: View, y: View, name: str) -> None:
@@ -63,7 +67,18 @@ def _multiply(
     added = None if residual is None else staging.read(residual)
     (vectors, columns), matrix_rows = x.shape, y.shape[1]
     values, target = staging.read(x), staging.write(y, x, residual)
-    products.multiply(
-        build, weight.slot, values, target, vectors, matrix_rows, columns, name, added
-    )
+    nbytes = 4 * matrix_rows * columns
+    if vectors < _MANY or nbytes > _LARGEST:
+        products.multiply(
+            build, weight.slot, values, target, vectors, matrix_rows, columns, name, added
+        )
+    else:
+        floats = build.temporary(nbytes)
+        rows.dequantize(build, weight.slot, floats, matrix_rows, columns, name)
+        plan = plan_gemm(
+            "linear", "no_trans", "trans", vectors, matrix_rows, columns, 1.0, columns, 0, columns,
+            0, 0.0, matrix_rows, 0, 1, "C",
+        )  # fmt: skip
+        gemm(build, values, floats, target, plan, residual=added)
+        build.release(floats)
     staging.deliver()
