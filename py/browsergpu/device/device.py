@@ -183,6 +183,7 @@ class Device(Shown):
         self._sources = _Remembered()  # pipelines of custom kernels
         #: Whether calls run kernels that compile sooner until the selected ones are compiled.
         self.has_quick_results = False
+        self.quick_operations: dict[tuple[tuple[str, str], ...], float] = {}
         self._warming: Future[None] | None = None  # the event loop keeps only a weak reference
         # The pipelines for the current workgroup sizes.
         self._pipelines: dict[tuple[str, str], Pipeline] = {}

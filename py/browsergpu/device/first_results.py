@@ -14,7 +14,8 @@ from browsergpu.kernels.choices import Choices
 from browsergpu.kernels.costs import work_of
 from browsergpu.kernels.table import KERNELS
 
-#: Most operations of a program on quick kernels. With more, they take longer than the compilation.
+#: Most operations on quick kernels while the same kernels compile, of one program or of many. With
+#: more, they take longer than the compilation.
 _MOST_OPERATIONS = 2.0**34
 
 Key = tuple[Any, ...]
@@ -24,6 +25,8 @@ class Device(Protocol):
     """The parts of :class:`~browsergpu.device.device.Device` that first results use."""
 
     recorder: Gpu
+    #: Operations that quick kernels have computed in place of selected kernels.
+    quick_operations: dict[tuple[tuple[str, str], ...], float]
 
     @property
     def variants(self) -> Choices:
@@ -56,16 +59,19 @@ def quick_program(device: Device, key: Key) -> Program | None:
             continue
         with variants.noting((op, size_class, quick)):
             sooner = device.prepared(key)
-        if _operations(sooner) > _MOST_OPERATIONS:
+        selected = tuple(_kernels(program))
+        operations = device.quick_operations.get(selected, 0.0) + _operations(sooner)
+        if operations > _MOST_OPERATIONS:
             continue
-        known = [device.known_pipeline(*kernel) for kernel in _kernels(program)]
+        known = [device.known_pipeline(*kernel) for kernel in selected]
         is_compiled = device.recorder.is_compiled
         if all(one is not None and is_compiled(one) is not False for one in known):
             return None
         for kernel in _kernels(sooner):
             device.pipeline(*kernel)  # first, so that the others do not delay it
-        for kernel in _kernels(program):
+        for kernel in selected:
             device.compiled_ahead(*kernel)
+        device.quick_operations[selected] = operations
         return sooner
     return None
 

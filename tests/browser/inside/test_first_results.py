@@ -89,6 +89,22 @@ def test_large_products_wait(bg: Any) -> None:
     assert "gemm_tiny" not in first
 
 
+def test_many_products_wait(bg: Any) -> None:
+    """Quick kernels of a long series would take longer than the compilation."""
+    from browsergpu.device import first_results
+
+    x = bg.ones((64, 64))
+    bg.eval(x)
+    before, first_results._MOST_OPERATIONS = first_results._MOST_OPERATIONS, 3.0 * 64**3
+    try:
+        first, _ = kernels(bg, lambda: x @ x)
+        second, _ = kernels(bg, lambda: x @ x)
+    finally:
+        first_results._MOST_OPERATIONS = before
+    assert first == ["gemm_tiny"]
+    assert "gemm_tiny" not in second
+
+
 def test_captured_graphs_hold_the_selected_kernels(bg: Any) -> None:
     x = bg.ones((64, 64))
     bg.eval(x)
