@@ -39,7 +39,7 @@ SMALL = {
     "digits": "epochs = 4\nbatch = 32\nchannels = 8",
     "letters": "layers, width, heads, length = 2, 32, 2, 32\nbatch, steps = 8, 30",
     "nanogpt": "layers, width, heads, length = 2, 32, 2, 32\nbatch, steps = 8, 40\n"
-    "address = 'nowhere'",  # the test has a host, whose address it gives
+    "commit = address = 'nowhere'",  # the test has a host, whose address it gives
     "swirl": "points, side = 2000, 64\nwidth, batch, steps, times = 48, 256, 150, 8",
     "membrane": "points, width, steps = 128, 16, 120\nside = 48",
     "chat": f"from pathlib import Path\nPath('tiny.py').write_text({TINY!r})\n"
