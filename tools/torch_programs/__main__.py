@@ -1,7 +1,7 @@
 """Run other people's PyTorch programs on browsergpu, with only the import replaced.
 
     python -m torch_programs nanoGPT=PATH minGPT=PATH examples=PATH micrograd=PATH [-k NAME]
-        [--native] [--page] [--pytorch PYTHON] [--seconds N] [--out FILE]
+        [--native] [--page] [--pytorch PYTHON] [--same-draws] [--seconds N] [--out FILE]
 
 It fetches nothing: the paths are checkouts of karpathy/nanoGPT, karpathy/minGPT, pytorch/examples
 and karpathy/micrograd. Each program runs in a copy of its folder, on small data, for a limited
@@ -9,7 +9,8 @@ time: natively, unless there is ``--page`` without ``--native``. With ``--page``
 Pyodide run it on SwiftShader. ``--pytorch`` also runs it with a Python that has PyTorch. Some
 programs get further arguments with ``--page``, in each of these runs, and the table shows them. The
 table has the first and the last loss that each program printed, and ``--out`` writes it as
-Markdown.
+Markdown. With ``--same-draws``, all runs begin with the same weights and draw the same random
+numbers, and dropout does nothing.
 """
 
 from __future__ import annotations
@@ -45,11 +46,18 @@ def _prepared(program: Program, folder: Path) -> tuple[Path, Path]:
 
 
 def _called(
-    program: Program, folder: Path, python: str, is_theirs: bool, seconds: int, args: str
+    program: Program,
+    folder: Path,
+    python: str,
+    is_theirs: bool,
+    seconds: int,
+    args: str,
+    draws_same: bool,
 ) -> tuple[str, str]:
     there, script = _prepared(program, folder)
     command = [python, "-u", "-m", "torch_programs", "--run", str(script)]
     command += ["--theirs"] if is_theirs else []
+    command += ["--same-draws"] if draws_same else []
     command += ["--", *args.split()]
     paths = [str(_ROOT / "tools"), str(folder), *([] if is_theirs else [str(_ROOT / "py")])]
     settings = os.environ | {"PYTHONPATH": os.pathsep.join(paths)}
@@ -86,6 +94,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, help="a file for the table")
     parser.add_argument("--page", action="store_true", help="run the programs in Chromium")
     parser.add_argument("--seconds", type=int, help="the most seconds for each program")
+    parser.add_argument("--same-draws", action="store_true", help="the same weights and numbers")
     parser.add_argument("--run", help=argparse.SUPPRESS)
     parser.add_argument("--theirs", action="store_true", help=argparse.SUPPRESS)
     given, rest = sys.argv[1:], []
@@ -94,9 +103,9 @@ def main() -> None:
         given, rest = given[:at], given[at + 1 :]
     chosen = parser.parse_args(given)
     if chosen.run:
-        run_program(chosen.run, rest, is_theirs=chosen.theirs)
+        run_program(chosen.run, rest, is_theirs=chosen.theirs, draws_same=chosen.same_draws)
         return
-    page = ProgramPage() if chosen.page else None
+    page = ProgramPage(draws_same=chosen.same_draws) if chosen.page else None
     try:
         _compare(chosen, page)
     finally:
@@ -130,7 +139,9 @@ def _compare(chosen: argparse.Namespace, page: ProgramPage | None) -> None:
                     out, errors = page.run(group, there, script, args, seconds)
                 else:
                     python = chosen.pytorch if is_theirs else sys.executable
-                    out, errors = _called(program, folder, python, is_theirs, seconds, args)
+                    out, errors = _called(
+                        program, folder, python, is_theirs, seconds, args, chosen.same_draws
+                    )
                 cells[column] = _shown(out, errors)
                 has_run = has_run and (is_theirs or not errors)
             passed += has_run

@@ -36,14 +36,16 @@ def unpack(archive: str, folder: str) -> None:
         opened.extractall(folder)
 
 
-def run(script: str, args: list[str], folder: str, seconds: float) -> list[str]:
+def run(
+    script: str, args: list[str], folder: str, seconds: float, *, draws_same: bool
+) -> list[str]:
     """Run a program in a folder, and return its output and its error."""
     os.chdir(folder)
     found = _Output(seconds)
     before = list(sys.path)
     try:
         with contextlib.redirect_stdout(found):
-            run_program(script, args)
+            run_program(script, args, draws_same=draws_same)
     except TimeIsUp:
         if not found.getvalue().strip():
             return ["", f"it printed nothing in {seconds:g} seconds"]

@@ -7,10 +7,12 @@ import signal
 import sys
 from pathlib import Path
 
-from torch_programs import stand_ins
+from torch_programs import same_draws, stand_ins
 
 
-def run_program(script: str, args: list[str], *, is_theirs: bool = False) -> None:
+def run_program(
+    script: str, args: list[str], *, is_theirs: bool = False, draws_same: bool = False
+) -> None:
     """Run a program, and its functions whose names begin with ``test_``.
 
     Parameters
@@ -21,6 +23,8 @@ def run_program(script: str, args: list[str], *, is_theirs: bool = False) -> Non
         Its arguments.
     is_theirs
         Whether ``torch`` is PyTorch.
+    draws_same
+        Whether random numbers come from NumPy.
     """
     if not is_theirs:
         import browsergpu.torch
@@ -29,6 +33,8 @@ def run_program(script: str, args: list[str], *, is_theirs: bool = False) -> Non
     import torch  # type: ignore[import-not-found,unused-ignore]
 
     stand_ins.install(torch)
+    if draws_same:
+        same_draws.install(torch)
     sys.argv = [script, *args]
     sys.path[0:0] = [str(Path(script).resolve().parent), str(Path.cwd())]
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 _ROOT = Path(__file__).resolve().parents[2]
-_OWN = ("__init__.py", "inside.py", "launch.py", "stand_ins.py")
+_OWN = ("__init__.py", "inside.py", "launch.py", "same_draws.py", "stand_ins.py")
 #: Pictures and notebooks of the checkouts, which no program reads.
 _LEFT_OUT = {".ipynb", ".jpg", ".svg", ".gif", ".md"}
 
@@ -19,7 +19,8 @@ _LEFT_OUT = {".ipynb", ".jpg", ".svg", ".gif", ".md"}
 class ProgramPage:
     """Pages with the package, one for each group of programs."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, draws_same: bool) -> None:
+        self._draws_same = draws_same
         sys.path.insert(0, str(_ROOT / "tests" / "browser"))
         from harness.lab import Lab  # type: ignore[import-not-found,unused-ignore]
 
@@ -50,7 +51,8 @@ class ProgramPage:
         place = f"/program/{script.relative_to(folder)}"
         code = (
             "from torch_programs import inside\n"
-            f"inside.run({place!r}, {args.split()!r}, '/program', {seconds!r})"
+            f"inside.run({place!r}, {args.split()!r}, '/program', {seconds!r}, "
+            f"draws_same={self._draws_same})"
         )
         try:
             out, error = self._page.run(code, timeout=seconds + 240)

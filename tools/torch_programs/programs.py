@@ -118,7 +118,7 @@ _GPT = (
     "--n_embd=32 --block_size=32 --batch_size=8 --dropout=0.0 --eval_iters=2 --eval_interval=20 "
     "--log_interval=5 --max_iters=40 --warmup_iters=5 --always_save_checkpoint=True"
 )
-_TEXT = "--data ./data/small --emsize 16 --nhid 16 --epochs 1 --batch_size 8 --bptt 10 "
+_TEXT = "--data ./data/small --emsize 16 --nhid 16 --epochs 1 --batch_size 8 --bptt 10 --dropout 0 "
 
 _DIGITS = "--epochs 1 --log-interval 1 --batch-size 16 --test-batch-size 64"
 
