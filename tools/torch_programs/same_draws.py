@@ -21,14 +21,14 @@ class _Weights:
         self._written: list[Any] = []
 
     def write(self, parameters: Iterable[Any]) -> None:
-        """Write uniform values by the fan-in. Vectors that are constant stay as they are."""
+        """Write uniform values by the fan-in. Longer vectors that are constant stay."""
         for one in parameters:
             if any(one is other for other in self._written):
                 continue
             self._written.append(one)
             shape = tuple(one.shape)
             values = one.detach().cpu().numpy()
-            if len(shape) < 2 and (values == values.flat[0]).all():
+            if len(shape) < 2 and values.size > 1 and (values == values.flat[0]).all():
                 continue
             bound = 0.1 if len(shape) < 2 else np.prod(shape[1:]) ** -0.5
             own = self._draw.uniform(-bound, bound, shape).astype(np.float32)
