@@ -90,7 +90,8 @@ def install(torch: Any) -> None:
 
     def randint(*args: Any, size: Any = None, **options: Any) -> Any:
         *limits, shape = args if size is None else (*args, size)
-        return made(draw.randint(*limits, size=tuple(shape)).astype(np.int64), options)
+        low, high = limits if len(limits) == 2 else (0, *limits)
+        return made(draw.randint(low, high, tuple(shape)).astype(np.int64), options)
 
     torch.rand, torch.randn = of_shape(draw.rand), of_shape(draw.randn)
     torch.rand_like, torch.randn_like = like(draw.rand), like(draw.randn)
