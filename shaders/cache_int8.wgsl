@@ -35,12 +35,11 @@ fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) group
   let quads = params.width / 4u;
   let row = row_of(token, head, place) * (quads + blocks);
   for (var at = begin; at < end; at += 4u) {
-    var word = 0u;
+    var four: vec4f;
     for (var n = 0u; n < 4u; n++) {
-      let number = i32(round(turned(start + at + n, at + n, place) * inverse));
-      word |= (bitcast<u32>(clamp(number, -127, 127)) & 0xffu) << (8u * n);
+      four[n] = turned(start + at + n, at + n, place);
     }
-    y[row + at / 4u] = word;
+    y[row + at / 4u] = pack4xI8(clamp(vec4i(round(four * inverse)), vec4i(-127), vec4i(127)));
   }
   y[row + quads + block] = bitcast<u32>(largest / 127.0);
 }

@@ -10,18 +10,14 @@ fn words() -> u32 {
   return params.quads + (params.quads + 7u) / 8u;
 }
 
-fn four_signed(word: u32) -> vec4f {
-  return vec4f((vec4i(bitcast<i32>(word)) << vec4u(24u, 16u, 8u, 0u)) >> vec4u(24u));
-}
-
 fn key_quad(row: u32, i: u32) -> vec4f {
   let begin = row * words();
-  return bitcast<f32>(keys[begin + params.quads + i / 8u]) * four_signed(keys[begin + i]);
+  return bitcast<f32>(keys[begin + params.quads + i / 8u]) * vec4f(unpack4xI8(keys[begin + i]));
 }
 
 fn value_quad(row: u32, i: u32) -> vec4f {
   let begin = row * words();
-  return bitcast<f32>(values[begin + params.quads + i / 8u]) * four_signed(values[begin + i]);
+  return bitcast<f32>(values[begin + params.quads + i / 8u]) * vec4f(unpack4xI8(values[begin + i]));
 }
 
 @compute @workgroup_size(THREADS)

@@ -34,11 +34,6 @@ fn sizes_of(four: vec4f) -> vec4u { // without signs, the order of bits is that 
   return bitcast<vec4u>(four) & vec4u(0x7fffffffu);
 }
 
-fn packed(bytes: vec4i) -> u32 {
-  let parts = vec4u(bytes & vec4i(0xff)) << vec4u(0u, 8u, 16u, 24u);
-  return parts.x | parts.y | parts.z | parts.w;
-}
-
 // Turns 16 elements, from a vec4 on, into chunk c.
 fn quantize(at: u32, c: u32) {
   let x0 = x[at];
@@ -62,8 +57,8 @@ fn quantize(at: u32, c: u32) {
   let h2 = (i2 + vec4i(128)) >> vec4u(8u);
   let h3 = (i3 + vec4i(128)) >> vec4u(8u);
   // Bytes keep the low 8 bits, so the low bytes are those of the numbers.
-  high[c + c / 8u] = vec4u(packed(h0), packed(h1), packed(h2), packed(h3));
-  low[c + c / 8u] = vec4u(packed(i0), packed(i1), packed(i2), packed(i3));
+  high[c + c / 8u] = vec4u(pack4xI8(h0), pack4xI8(h1), pack4xI8(h2), pack4xI8(h3));
+  low[c + c / 8u] = vec4u(pack4xI8(i0), pack4xI8(i1), pack4xI8(i2), pack4xI8(i3));
   let sum = (i0 + i1) + (i2 + i3);
   scales[c] = vec2f(scale, scale * f32((sum.x + sum.y) + (sum.z + sum.w)));
 }

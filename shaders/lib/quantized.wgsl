@@ -65,10 +65,6 @@ fn half_at(at: u32) -> f32 {
   return exact_half(pair_at(at));
 }
 
-fn four_signed(word: u32) -> vec4i {
-  return (vec4i(bitcast<i32>(word)) << vec4u(24u, 16u, 8u, 0u)) >> vec4u(24u);
-}
-
 fn signed_byte_at(at: u32) -> f32 {
   return f32(bitcast<i32>(byte_at(at) << 24u) >> 24u);
 }
@@ -78,7 +74,7 @@ fn quad(block: u32, i: u32) -> vec4f {
   if (FORMAT == 1u || FORMAT == 30u) { // F16, BF16
     return four_floats(vec2u(word_at(block), word_at(block + 4u)));
   }
-  let numbers = vec4f(four_signed(four_numbers(block, i)) - vec4i(i32(offset())));
+  let numbers = vec4f(unpack4xI8(four_numbers(block, i)) - vec4i(i32(offset())));
   let scales = scales_of(block, i);
   let scaled = scales.x * numbers;
   if (has_minimum()) {
