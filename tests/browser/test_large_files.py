@@ -1,4 +1,4 @@
-"""Large files of the notebook's home folder stay in the browser's storage until they change."""
+"""Python reads large files of its home folder from the browser's storage."""
 
 from __future__ import annotations
 

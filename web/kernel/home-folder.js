@@ -1,9 +1,9 @@
 /**
- * Python's home folder, which the browser stores. Small files are in memory, where Python reads and
- * writes them. Large files stay in storage until Python changes them (large-files.js). Changes are
- * copied into the site's own file system (OPFS) after each run. All tabs share the stored files, and
- * each kernel sees them as they were when it started. If two tabs write a file, the later one stays,
- * as on a disk. After that, the other tab's kernel cannot read it if it is large.
+ * The home folder of Python. The browser stores its files, and all tabs share them. At the start, a
+ * kernel loads small files into memory. It reads large files from storage until Python changes them
+ * (large-files.js). After each run, changed files are copied to the site's own file system (OPFS).
+ * A kernel does not see what other tabs store later. If two tabs write the same file, the last write
+ * wins. The other tab's kernel can then no longer read the file if it is large.
  */
 import { LARGE, loadIfStoredAs, readFromStorage } from "./large-files.js";
 
@@ -14,9 +14,9 @@ const LOOK_MS = 1000;
 const TICK_MS = 2;
 
 /**
- * Return the stored files: `files` maps paths below the home folder to bytes, to a File if it is
- * large, or to null for a folder. `folder` is null if the browser stores nothing, and `reason` says
- * why.
+ * Return the stored files. `files` has an entry for each path below the home folder: the bytes of a
+ * small file, a File for a large one, and null for a folder. If the browser stores nothing, `folder`
+ * is null, and `reason` says why.
  */
 export async function readKept() {
   const files = new Map();
