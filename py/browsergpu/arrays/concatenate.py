@@ -12,10 +12,9 @@ from typing import TypeVar
 from browsergpu.arrays.apply import cast_to
 from browsergpu.arrays.indexing import assignment
 from browsergpu.arrays.lazy import joint_copy, region_write
-from browsergpu.arrays.lazy.node import Node, stored
+from browsergpu.arrays.lazy.node import Node, room, stored
 from browsergpu.arrays.lazy.trace import is_recorded_here
 from browsergpu.arrays.lazy.values import of_node
-from browsergpu.arrays.reduce import room
 from browsergpu.arrays.value import Value
 from browsergpu.core.checks import product
 from browsergpu.core.element_types import ElementType

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from browsergpu.arrays.apply import binary, cast_to, full_node, resolve
-from browsergpu.arrays.lazy.node import Node, stored
+from browsergpu.arrays.lazy.node import Node, room, stored
 from browsergpu.arrays.lazy.partial_reduction import folded
 from browsergpu.arrays.lazy.values import Values, of_node
 from browsergpu.arrays.numbers import words_of
@@ -26,7 +26,6 @@ from browsergpu.device.device import Device
 from browsergpu.kernels.fused.reduction import WIDE
 from browsergpu.kernels.fused.reduction_plan import Reducer
 from browsergpu.tensors import reductions
-from browsergpu.tensors.device_array import Storage
 from browsergpu.tensors.view import View
 
 V = TypeVar("V", bound=Value)
@@ -56,12 +55,6 @@ def pairs_view(node: Node) -> View:
     assert node.offset == 0
     dtype = DType.F32 if node.kind.kind == "c" else DType.U32
     return View(node.storage.buffer, (*node.shape, 2), dtype)
-
-
-def room(device: Device, op: str, kind: ElementType, shape: Shape) -> Node:
-    """Allocate memory for a result. Its contents are undefined."""
-    buffer = device.memory.get_buffer(op, kind.device_bytes(product(shape)))
-    return stored(kind, shape, Storage(device, buffer))
 
 
 def reduced(

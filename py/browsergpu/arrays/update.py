@@ -19,10 +19,9 @@ from browsergpu.arrays.graphs.originals import span
 from browsergpu.arrays.in_place import become
 from browsergpu.arrays.lazy import joint_copy, row_update
 from browsergpu.arrays.lazy.extract import extract
-from browsergpu.arrays.lazy.node import Node, stored
+from browsergpu.arrays.lazy.node import Node, room, stored
 from browsergpu.arrays.lazy.row_update import Formula
 from browsergpu.arrays.lazy.trace import Trace, Tracer, tracer_of
-from browsergpu.arrays.reduce import room
 from browsergpu.arrays.value import NODE, Value
 from browsergpu.arrays.views.aliases import fills_memory, other_values
 from browsergpu.core.checks import product

@@ -15,6 +15,7 @@ from browsergpu.arrays import apply, reduce
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.autograd.nodes import Like
 from browsergpu.arrays.autograd.rules import differentiable
+from browsergpu.arrays.lazy.node import room
 from browsergpu.arrays.reduce import pairs_view
 from browsergpu.core import checks, shapes
 from browsergpu.core.element_types import COMPLEX64, FLOAT32
@@ -97,7 +98,7 @@ def _transform(op: str, x: Array, n: Any, axis: int, norm: Any, *, inverse: bool
     length = _length(op, n, x.shape[at])
     scale = _scale(op, norm, length, inverse=inverse)
     own = _complex(op, _resized(x, at, length))
-    found = own.like(reduce.room(x.device, op, COMPLEX64, own.shape))
+    found = own.like(room(x.device, op, COMPLEX64, own.shape))
     fourier.transform(
         x.device, op, pairs_view(own.node), pairs_view(found.node), inverse, scale, at
     )
@@ -198,7 +199,7 @@ def rfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: str = "back
     real = apply.cast_to(op, x, FLOAT32, copy=False)
     own = apply.packed(manipulation.moveaxis(_resized(real, at, length), at, -1))
     shape = (*own.shape[:-1], length // 2 + 1)
-    found = own.like(reduce.room(x.device, op, COMPLEX64, shape))
+    found = own.like(room(x.device, op, COMPLEX64, shape))
     fourier.of_real(x.device, op, reduce.memory_view(own.node), pairs_view(found.node), scale)
     return manipulation.moveaxis(found, -1, at)
 
@@ -234,7 +235,7 @@ def irfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: str = "bac
     length = _length(op, n, 2 * (x.shape[at] - 1))
     scale = _scale(op, norm, length, inverse=True)
     own = _complex(op, manipulation.moveaxis(_resized(x, at, length // 2 + 1), at, -1))
-    found = own.like(reduce.room(x.device, op, FLOAT32, (*own.shape[:-1], length)))
+    found = own.like(room(x.device, op, FLOAT32, (*own.shape[:-1], length)))
     fourier.to_real(x.device, op, pairs_view(own.node), reduce.memory_view(found.node), scale)
     return manipulation.moveaxis(found, -1, at)
 

@@ -19,12 +19,11 @@ from browsergpu.arrays.apply import copied
 from browsergpu.arrays.indexing import gather
 from browsergpu.arrays.indexing.gather import Region
 from browsergpu.arrays.lazy import rebuild, region_write
-from browsergpu.arrays.lazy.node import Node, stored
+from browsergpu.arrays.lazy.node import Node, room, stored
 from browsergpu.arrays.lazy.rebuild import Frame
 from browsergpu.arrays.lazy.trace import Trace, Tracer, is_recorded_here
 from browsergpu.arrays.lazy.values import of_node, of_number
 from browsergpu.arrays.numbers import words_of
-from browsergpu.arrays.reduce import room
 from browsergpu.arrays.value import NODE, Value
 from browsergpu.arrays.views.aliases import other_values, siblings
 from browsergpu.arrays.views.strided import spread

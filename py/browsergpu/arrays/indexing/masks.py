@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 from browsergpu.arrays import reduce
 from browsergpu.arrays.apply import apply, binary, cast_to
 from browsergpu.arrays.indexing.gather import by_arrays
+from browsergpu.arrays.lazy.node import room
 from browsergpu.arrays.value import Value
 from browsergpu.arrays.views import strided
 from browsergpu.core.checks import product
@@ -23,10 +24,10 @@ def places_of_true(op: str, mask: V) -> V:
     n = product(mask.node.shape)
     mask.node.in_memory()
     device = mask.tracer.device
-    places = reduce.room(device, op, INT32, (n,))
+    places = room(device, op, INT32, (n,))
     if not n:
         return mask.like(places)  # nothing to wait for
-    count = reduce.room(device, op, INT32, (1,))
+    count = room(device, op, INT32, (1,))
     view = reduce.memory_view
     scans.true_places(device, op, view(mask.node), view(places), view(count))
     found = scans.true_count(device, op, view(count))
@@ -123,7 +124,7 @@ def _check_count(given: Value, mask: Value, count: int | None) -> None:
 def _numbered(x: V, mask: V) -> V:
     """Return the number of true elements before each element of a mask, as int32."""
     device, n = x.tracer.device, product(mask.node.shape)
-    count = reduce.room(device, "assign", INT32, (n,))
+    count = room(device, "assign", INT32, (n,))
     flat = strided.reshaped("assign", cast_to("assign", mask, INT32), (n,))
     flat.node.in_memory()
     view = reduce.memory_view

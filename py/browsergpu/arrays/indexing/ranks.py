@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TypeVar
 
-from browsergpu.arrays.reduce import memory_view, room
+from browsergpu.arrays.lazy.node import room
+from browsergpu.arrays.reduce import memory_view
 from browsergpu.arrays.value import Value
 from browsergpu.core.element_types import INT32
 from browsergpu.tensors import ordering

@@ -12,11 +12,10 @@ from browsergpu.arrays.apply import apply, binary, cast_to, copied, resolve
 from browsergpu.arrays.indexing.assignment import is_own
 from browsergpu.arrays.indexing.gather import by_arrays
 from browsergpu.arrays.lazy import scattered_write
-from browsergpu.arrays.lazy.node import Node, stored
+from browsergpu.arrays.lazy.node import Node, room, stored
 from browsergpu.arrays.lazy.trace import Trace
 from browsergpu.arrays.lazy.values import Values, beside, of_node
 from browsergpu.arrays.numbers import words_of
-from browsergpu.arrays.reduce import room
 from browsergpu.arrays.value import Value
 from browsergpu.arrays.views import strided
 from browsergpu.core.checks import product

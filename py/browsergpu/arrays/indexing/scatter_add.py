@@ -8,7 +8,8 @@ from typing import TypeVar
 from browsergpu.arrays.apply import copied
 from browsergpu.arrays.indexing.gather import by_arrays
 from browsergpu.arrays.indexing.ranks import argsorted
-from browsergpu.arrays.reduce import memory_view, room
+from browsergpu.arrays.lazy.node import room
+from browsergpu.arrays.reduce import memory_view
 from browsergpu.arrays.value import Value
 from browsergpu.core.checks import product
 from browsergpu.core.element_types import FLOAT32

@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Any
 from weakref import ref
 
+from browsergpu.core.checks import product
 from browsergpu.core.element_types import ElementType
 from browsergpu.core.shapes import Shape
 from browsergpu.core.showing import Shown
+from browsergpu.device.device import Device
 from browsergpu.gpu.memory import Allocation
 from browsergpu.tensors.device_array import Storage
 
@@ -178,3 +180,9 @@ def stored(
     node = Node(kind, shape)
     node.put(storage, strides, offset)
     return node
+
+
+def room(device: Device, op: str, kind: ElementType, shape: Shape) -> Node:
+    """Allocate memory for a result. Its contents are undefined."""
+    buffer = device.memory.get_buffer(op, kind.device_bytes(product(shape)))
+    return stored(kind, shape, Storage(device, buffer))

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from browsergpu.arrays.lazy.extract import Extract, extract
 from browsergpu.arrays.lazy.fusion import Kernels
-from browsergpu.arrays.lazy.node import Node, stored
+from browsergpu.arrays.lazy.node import Node, room
 from browsergpu.arrays.lazy.products import Epilogue, Kernel
 from browsergpu.arrays.lazy.trace import Trace
 from browsergpu.core.checks import product
@@ -155,10 +155,10 @@ def gradients(
     """
     kernels = tracer.kernels
     x = nodes[0]
-    found = _room(kernels, norm.op, x.kind, x.shape)
+    found = room(kernels.device, norm.op, x.kind, x.shape)
     sums = None
     if parts:
-        sums = _room(kernels, norm.op, FLOAT32, (planned.groups, parts, norm.length))
+        sums = room(kernels.device, norm.op, FLOAT32, (planned.groups, parts, norm.length))
     trace, places = _recorded(tracer, kernels, nodes)
     part = extract(tuple(trace.code), tuple(places))
     arrays = tuple([trace.leaves[at] for at in part.arrays])
@@ -199,17 +199,12 @@ def _defer(
             found.in_memory()
 
     op = dispatch.norm.op
-    room = dispatch.kernels.most_leaves + 1 - len(dispatch.arrays) - _WRITTEN
-    kernel = Kernel(op, launch, None, frozenset({"residual"} if room else ()))
+    space = dispatch.kernels.most_leaves + 1 - len(dispatch.arrays) - _WRITTEN
+    kernel = Kernel(op, launch, None, frozenset({"residual"} if space else ()))
     tracer.deferred(graph, found, kernel, dispatch.arrays, object())
     for value in values:
         own = Kernel(op, launch_value, None, frozenset())
         tracer.deferred(graph, value, own, dispatch.arrays, object())
-
-
-def _room(kernels: Kernels, op: str, kind: ElementType, shape: Shape) -> Node:
-    buffer = kernels.device.memory.get_buffer(op, kind.device_bytes(product(shape)))
-    return stored(kind, shape, Storage(kernels.device, buffer))
 
 
 def _recorded(tracer: Any, kernels: Kernels, nodes: Sequence[Node]) -> tuple[Trace, list[int]]:

@@ -14,6 +14,7 @@ from typing import Any
 from browsergpu.arrays import apply, reduce
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.autograd.rules import constant, differentiable
+from browsergpu.arrays.lazy.node import room
 from browsergpu.core import checks
 from browsergpu.core.element_types import FLOAT16, FLOAT32, UINT8
 from browsergpu.core.errors import InvalidArgument, InvalidType
@@ -239,7 +240,7 @@ def gaussian_blur(image: Array, sigma: float) -> Array:
     if not 0 < width <= 1000:
         raise InvalidArgument(op, "sigma", sigma, "a number above 0, at most 1000 pixels")
     x = _packed(op, image)
-    made = x.like(reduce.room(x.device, op, x.node.kind, x.shape))
+    made = x.like(room(x.device, op, x.node.kind, x.shape))
     if x.size:
         images.gaussian_blur(x.device, op, _memory(x), _memory(made), width)
     return made
@@ -249,7 +250,7 @@ def _filtered(
     op: str, image: Any, kernel: Callable[..., None], function: str, amount: float
 ) -> Array:
     x = _packed(op, image)
-    made = x.like(reduce.room(x.device, op, x.node.kind, x.shape))
+    made = x.like(room(x.device, op, x.node.kind, x.shape))
     if x.size:
         kernel(x.device, op, function, _memory(x), _memory(made), amount)
     return made

@@ -8,7 +8,7 @@ import numpy as np
 
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.context import current
-from browsergpu.arrays.reduce import room
+from browsergpu.arrays.lazy.node import room
 from browsergpu.core.checks import product
 from browsergpu.core.element_types import ElementType
 from browsergpu.core.shapes import Shape

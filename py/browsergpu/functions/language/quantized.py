@@ -10,7 +10,7 @@ from browsergpu.arrays import apply
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.autograd.rules import constant, differentiable
 from browsergpu.arrays.context import current
-from browsergpu.arrays.reduce import room
+from browsergpu.arrays.lazy.node import room
 from browsergpu.core import checks
 from browsergpu.core.checks import product
 from browsergpu.core.element_types import FLOAT32, UINT32

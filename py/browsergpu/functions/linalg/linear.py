@@ -13,6 +13,7 @@ from browsergpu.arrays.autograd.nodes import Like
 from browsergpu.arrays.autograd.precision import narrowed
 from browsergpu.arrays.autograd.rules import differentiable
 from browsergpu.arrays.indexing import gather
+from browsergpu.arrays.lazy.node import room
 from browsergpu.arrays.views import strided
 from browsergpu.arrays.views.aliases import alias
 from browsergpu.arrays.x64 import check_x64_pair
@@ -125,7 +126,7 @@ def _matmul_floats(op: str, x1: Array, x2: Array, precision: Precision) -> Array
     shape = ready[0].shape
     if product(shape) == 0 or x1.shape[-1] == 0:
         return x1.like(apply.full_node(x1.tracer, shape, x1.node.kind, 0))
-    made = reduce.room(x1.device, op, x1.node.kind, shape)
+    made = room(x1.device, op, x1.node.kind, shape)
     return x1.like(multiplied(x1.tracer, op, a, b, made, ready, precision=precision))
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from browsergpu.arrays import apply, reduce
 from browsergpu.arrays.array import Array
+from browsergpu.arrays.lazy.node import room as memory_for
 from browsergpu.core.checks import product
 from browsergpu.core.element_types import COMPLEX64, FLOAT16, FLOAT32, ElementType
 from browsergpu.core.errors import InvalidArgument, InvalidType
@@ -72,7 +73,7 @@ def stack(x: Array) -> Matrices:
 
 def room(op: str, x: Array, shape: Shape, kind: ElementType | None = None) -> Array:
     """Return an uninitialized array for results on the device of ``x``, by default of its type."""
-    return x.like(reduce.room(x.device, op, kind or x.node.kind, shape))
+    return x.like(memory_for(x.device, op, kind or x.node.kind, shape))
 
 
 def view(x: Array) -> View:

@@ -8,8 +8,8 @@ from typing import Any
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.autograd.batched import BATCHED
 from browsergpu.arrays.lazy.node import Node
+from browsergpu.arrays.lazy.node import room as memory_for
 from browsergpu.arrays.reduce import memory_view, narrowed_to_int32
-from browsergpu.arrays.reduce import room as memory_for
 from browsergpu.core.checks import product
 from browsergpu.core.element_types import ElementType, promoted
 from browsergpu.core.errors import InvalidArgument, InvalidType

@@ -13,6 +13,7 @@ from browsergpu.arrays.autograd.rules import constant, differentiable
 from browsergpu.arrays.indexing.gather import coordinates
 from browsergpu.arrays.indexing.masks import indices_of_true
 from browsergpu.arrays.indexing.ranks import argsorted, searched
+from browsergpu.arrays.lazy.node import room
 from browsergpu.arrays.views import strided
 from browsergpu.core import shapes
 from browsergpu.core.checks import integer
@@ -45,7 +46,7 @@ def _known(op: str, x: Array) -> Array:
 
 
 def _result(x: Array, op: str, kind: ElementType, shape: tuple[int, ...]) -> Array:
-    return x.like(reduce.room(x.device, op, kind, shape))
+    return x.like(room(x.device, op, kind, shape))
 
 
 def _sort_gradient(g: Array, x: Array, axis: int, descending: bool) -> Array:

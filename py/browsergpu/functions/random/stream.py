@@ -18,6 +18,7 @@ from browsergpu.arrays.graphs.graph import Graph
 from browsergpu.arrays.graphs.hooks import block_of
 from browsergpu.arrays.lazy import host_number
 from browsergpu.arrays.lazy.host_number import HostNumber
+from browsergpu.arrays.lazy.node import room
 from browsergpu.arrays.lazy.trace import Tracer
 from browsergpu.arrays.upload import element_type
 from browsergpu.core.element_types import DEFAULTS, FLOAT32, INT32, UINT32, ElementType
@@ -114,7 +115,7 @@ class Stream(Shown):
         tracer = self._where(shape)
         if not shape and kind in host_number.KINDS and host_number.is_here(tracer):
             return Array(host_number.node_of(tracer, kind, 0), tracer)
-        return Array(reduce.room(tracer.device, op, kind, shape), tracer)
+        return Array(room(tracer.device, op, kind, shape), tracer)
 
     @exclusive
     def _draw(self, function: Any, op: str, array: Array, *parameters: Any) -> Array:
@@ -165,7 +166,7 @@ class Stream(Shown):
     ) -> Array:  # fmt: skip
         tracer = self._where(shape)
         if 0 in shape:
-            return Array(reduce.room(tracer.device, op, kind, shape), tracer)
+            return Array(room(tracer.device, op, kind, shape), tracer)
         words = self._draw(random.words, op, self._new(op, 2, UINT32))
         seeds = [manipulation.broadcast_to(words[0], shape), words[1]]
         operands = [
