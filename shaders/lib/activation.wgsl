@@ -1,12 +1,16 @@
 // The activation of a matrix product, selected when the pipeline is created. lib/math/gelu.wgsl
 // describes the formulas.
 
+//#include lib/chain.wgsl
 //#include lib/erfc.wgsl
 //#include lib/floats.wgsl
 
 override FUNCTION: u32 = 0u; // f: 0 none, 1 relu, 2 gelu, 3 silu, 4 gelu_erf
 
 fn apply(v: vec4f) -> vec4f {
+  if (FUNCTION == CHAIN) {
+    return chained(v);
+  }
   var value = v;
   switch (FUNCTION) {
     case 1u: { value = max(v, vec4f(0.0)); }

@@ -1,10 +1,14 @@
 // The activation of one element of a matrix product, selected by `function`. lib/math/gelu.wgsl
 // describes the formulas.
 
+//#include lib/chain.wgsl
 //#include lib/erfc.wgsl
 //#include lib/floats.wgsl
 
 fn apply(v: f32, function: u32) -> f32 {
+  if (function == CHAIN) {
+    return chained(vec4f(v)).x;
+  }
   if (is_nan(v)) {
     return v;
   }

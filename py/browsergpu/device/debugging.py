@@ -14,6 +14,7 @@ from browsergpu.core.showing import Shown
 from browsergpu.device.device import Device
 from browsergpu.gpu import platform
 from browsergpu.gpu.port import Pipeline
+from browsergpu.kernels.base.chains import without_chain
 from browsergpu.kernels.base.family import WRITE, Kernel
 from browsergpu.kernels.networks.embedding import MISSING
 from browsergpu.kernels.ordering.scan import FLOAT_SCANS
@@ -152,7 +153,7 @@ def _written_by_users(code: str) -> list[tuple[int, str, Floats]]:
 
 def _in_words(kernel: Kernel, pipeline: Pipeline, fields: tuple[float, ...]) -> Floats:
     """Return the floats that a kernel writes to a buffer that its shader declares as words."""
-    configuration = pipeline.label.removeprefix(kernel.name).removeprefix(".")
+    configuration = without_chain(pipeline.label.removeprefix(kernel.name).removeprefix("."))
 
     def parameter(name: str) -> int:
         at = [known for known, _ in kernel.params.fields].index(name)

@@ -26,6 +26,7 @@ from browsergpu.gpu.nothing import ADAPTER, Nothing
 from browsergpu.gpu.port import Gpu, Pipeline, closed
 from browsergpu.gpu.program import BoundStep, Copy, Dispatch, Generated, Program, Step, picker
 from browsergpu.kernels.base.build import Prepare, prepare
+from browsergpu.kernels.base.chains import chain_of, constants_of
 from browsergpu.kernels.base.facts import Facts
 from browsergpu.kernels.base.workgroup_sizes import WorkgroupSizes
 from browsergpu.kernels.choices import Choices, Picks
@@ -565,13 +566,20 @@ class Device(Shown):
         kernel = KERNELS[name]
         immediate = 0 < kernel.params.nbytes <= self.immediate_bytes
         size = {} if threads is None else {"THREADS": threads}
+        chain = chain_of(configuration)
+        includes = () if chain is None else chain.includes
         code, constants = shaders.to_compile(
-            kernel.shader, {**kernel.configurations[configuration], **size}, immediates=immediate
+            kernel.shader,
+            {**constants_of(kernel, configuration), **size},
+            immediates=immediate,
+            includes=includes,
         )
+        if chain is not None:
+            code = shaders.with_chain(code, chain.function, kernel.params.fields[0][0])
         return self.recorder.create_pipeline(
             label=f"{name}.{configuration}" if configuration else name,
             file=kernel.shader,
-            sections=shaders.sections(kernel.shader),
+            sections=shaders.sections(kernel.shader, *includes),
             code=code,
             entry_point=kernel.entry_point,
             signature=kernel.signature,

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from browsergpu.arrays.apply import on_one_device
+from browsergpu.arrays.apply import on_one_device, unary
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.autograd.batched import BATCHED
 from browsergpu.arrays.autograd.rules import differentiable
@@ -102,6 +102,9 @@ def _computed(op: str, *operands: Array) -> Array:
     several = on_one_device(op, *operands)
     kind = FLOAT32 if any(x.dtype != np.float16 for x in several) else FLOAT16
     cast = [x.astype(kind.numpy, copy=False) for x in several]
+    if op == "erf":  # an operation of its own, which kernels of products also compute
+        made: Array = unary(op, *cast)
+        return made
     return applied(op, _operation(op, len(cast), kind), cast, [kind] * len(cast))[0]
 
 

@@ -28,6 +28,10 @@ fn special_erf(x: f32) -> f32 {
   return select(1.0 - rest, rest - 1.0, x < 0.0);
 }
 
+fn np_erf(v: vec4f) -> vec4f {
+  return vec4f(special_erf(v.x), special_erf(v.y), special_erf(v.z), special_erf(v.w));
+}
+
 fn special_erfc(x: f32) -> f32 {
   if (is_nan(x)) {
     return x;

@@ -1,12 +1,12 @@
 """Settle a trace: dispatch the products that it reads, with the operations that follow them.
 
-The kernel of a product computes a chain of elementwise operations, if each value before the last is
-read once and no array holds it. The last value then is an array in memory for the trace.
+The kernel of a product computes elementwise operations that follow it, if nothing else reads the
+values before the last and no array holds them. The last value then is an array in memory for the
+trace. Operations that are no part of an epilogue become a generated chain (kernels/fused/chain.py).
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import isfinite
@@ -17,14 +17,20 @@ from browsergpu.arrays.lazy.node import Node
 from browsergpu.arrays.lazy.products import Epilogue, Product
 from browsergpu.core.element_types import FLOAT32
 from browsergpu.core.shapes import Shape
+from browsergpu.core.showing import Shown
+from browsergpu.kernels.base.chains import is_chain
+from browsergpu.kernels.fused import chain as chains
 from browsergpu.kernels.fused.operations import Overload
 from browsergpu.kernels.fused.source import (
     is_leaf,
     is_loaded,
     is_number,
+    leaf,
+    name_of,
     needed,
     operands_of,
     overload_at,
+    result_of,
     with_operands,
 )
 
@@ -41,10 +47,11 @@ def settle(trace: Any, places: Sequence[int]) -> None:
     wanted = {node.place for node in trace.nodes if node.trace is trace and node.is_held}
     wanted.update(places)
     trace.code = _shared(trace.code, trace.words, wanted)
-    reading = [(at, place) for place in needed(trace.code, [*wanted])
-               for at in operands_of(trace.code[place])]  # fmt: skip
-    counts = Counter(at for at, _ in reading)
-    readers = dict(reading)
+    readers: dict[int, list[int]] = {}
+    all_needed = needed(trace.code, [*wanted])
+    for place in all_needed:
+        for at in operands_of(trace.code[place]):
+            readers.setdefault(at, []).append(place)
     for place in needed(trace.code, places):
         node = trace.leaves.get(place)
         if node is None or not isinstance(node.trace, Product):
@@ -52,7 +59,7 @@ def settle(trace: Any, places: Sequence[int]) -> None:
         if node.is_held:
             node.in_memory()
             continue
-        end, epilogue, merged = _chain(trace, node, place, counts, readers, wanted)
+        end, epilogue, merged = _Following(trace, node, all_needed, readers, wanted).found(place)
         if end == place:
             node.in_memory()
             continue
@@ -84,36 +91,172 @@ def _shared(
     return found
 
 
-def _chain(
-    trace: Any,
-    node: Node,
-    place: int,
-    counts: Mapping[int, int],
-    readers: Mapping[int, int],
-    wanted: set[int],
-) -> tuple[int, Epilogue, tuple[str, ...]]:
-    """Return the last value that a product's kernel computes, its epilogue and its operations."""
-    kernel = node.trace.kernel
-    kind, epilogue, names = node.kind, Epilogue(), []
-    is_wide = "casts" in kernel.parts
-    found: tuple[int, Epilogue, tuple[str, ...]] = place, epilogue, ()
-    while place not in wanted and counts.get(place) == 1:
-        reader = readers[place]
-        overload = overload_at(trace.code[reader])
+class _Following(Shown):
+    """The operations of a trace that follow a product.
+
+    ``needed`` are the places of the values that are needed, in order. ``readers`` are the places of
+    the operations that read each value, twice if both operands do.
+    """
+
+    def __init__(
+        self,
+        trace: Any,
+        node: Node,
+        needed: Sequence[int],
+        readers: Mapping[int, list[int]],
+        wanted: set[int],
+    ) -> None:
+        self._needed = needed
+        self._trace = trace
+        self._node = node
+        self._readers = readers
+        self._wanted = wanted
+        self._parts: frozenset[str] = node.trace.kernel.parts
+
+    def found(self, place: int) -> tuple[int, Epilogue, tuple[str, ...]]:
+        """Return the last value that the kernel computes, its epilogue and its operations.
+
+        ``place`` is that of the product.
+        """
+        node = self._node
+        epilogue = Epilogue()
+        names: list[str] = []
+        found: tuple[int, Epilogue, tuple[str, ...]] = place, epilogue, ()
+        # Where the last function of the epilogue begins, and the epilogue and names before it.
+        begin = place, epilogue, 0
+        while place not in self._wanted:
+            more = self._one(place, epilogue)
+            if more is None:
+                start, before, count = begin
+                chain = self._chain(start, place, before)
+                if chain is None:
+                    break
+                place, epilogue, operations = chain
+                names[count:] = operations
+                found = place, epilogue, tuple(names)
+                continue
+            reader, extended = more
+            name = name_of(self._trace.code[reader])
+            if extended is not epilogue:
+                names.append(name)
+            is_function = (extended.activation, extended.last) != (
+                epilogue.activation,
+                epilogue.last,
+            )
+            if is_function:
+                begin = place, epilogue, len(names) - 1
+            elif extended is not epilogue:
+                begin = reader, extended, len(names)
+            epilogue, place = extended, reader
+            if result_of(self._trace.code[reader]) is node.kind:
+                found = place, epilogue, tuple(names)
+        return found
+
+    def _one(self, place: int, epilogue: Epilogue) -> tuple[int, Epilogue] | None:
+        """Return the place of the only operation that reads a value, and the epilogue with it.
+
+        Returns None if no part of an epilogue computes the operation.
+        """
+        if len(self._readers.get(place, ())) != 1:
+            return None
+        reader = self._readers[place][0]
+        overload = overload_at(self._trace.code[reader])
         if overload is None or overload.custom is not None:
-            break
-        if not _has_kinds(overload, node, is_wide):
-            break
-        if overload.operation.name != "astype":
-            more = _extended(trace, node, place, reader, overload, epilogue)
-            if more is None or more[0] not in kernel.parts:
+            return None
+        if not _has_kinds(overload, self._node, "casts" in self._parts):
+            return None
+        if overload.operation.name == "astype":
+            return reader, epilogue
+        more = _extended(self._trace, self._node, place, reader, overload, epilogue)
+        return None if more is None or more[0] not in self._parts else (reader, more[1])
+
+    def _chain(
+        self, start: int, after: int, epilogue: Epilogue
+    ) -> tuple[int, Epilogue, list[str]] | None:
+        """Return the last value of the longest chain, the epilogue with it, and its operations.
+
+        Parameters
+        ----------
+        start
+            The value that the chain reads.
+        after
+            A value that the epilogue computes already. The chain must contain its readers.
+        epilogue
+            The epilogue of the value at ``start``.
+        """
+        if epilogue.last is not None:
+            return None
+        part = "activation"
+        if epilogue.activation is not None or epilogue.residual is not None:
+            part = "last"
+        if part not in self._parts or result_of(self._trace.code[start]).computed != "f":
+            return None
+        inside, ends = self._region(start)
+        for end in reversed([end for end in ends if end > after]):
+            places = [place for place in inside if place <= end]
+            name = self._activation(places)
+            if name is None:
+                return None
+            if is_chain(epilogue.activation) and epilogue.activation != name:
+                continue  # a kernel has one chain
+            names = [name_of(self._trace.code[place]) for place in places[1:]]
+            if part == "last":
+                made = replace(epilogue, last=name)
+            else:
+                made = replace(epilogue, activation=name)
+            return end, made, [one for one in names if one != "astype"]
+        return None
+
+    def _region(self, start: int) -> tuple[list[int], list[int]]:
+        """Return the values that depend on one value and numbers alone, and the ends of chains.
+
+        An end is a value after which nothing reads a value before it.
+        """
+        code = self._trace.code
+        inside, ends = [start], []
+        waiting = len(self._readers.get(start, ()))  # reads of the values inside
+        for place in self._needed:
+            own = [at for at in operands_of(code[place]) if at in inside]
+            if not own:
+                continue
+            if len(inside) > chains.MOST_OPERATIONS or not self._computes(place, inside):
                 break
-            epilogue = more[1]
-            names.append(overload.operation.name)
-        kind, place = overload.result, reader
-        if kind is node.kind:
-            found = place, epilogue, tuple(names)
-    return found
+            inside.append(place)
+            waiting -= len(own)
+            if not waiting and result_of(code[place]) is self._node.kind:
+                ends.append(place)
+            if place in self._wanted:
+                break
+            waiting += len(self._readers.get(place, ()))
+        return inside, ends
+
+    def _computes(self, place: int, inside: Sequence[int]) -> bool:
+        """Whether a chain can compute an operation on the values inside and numbers."""
+        entry, code = self._trace.code[place], self._trace.code
+        numbers = [at for at in operands_of(entry) if at not in inside]
+        if not chains.supports(entry) or not all(is_number(code[at]) for at in numbers):
+            return False
+        words = self._trace.words
+        # A compiler could replace a product with a constant 0, also of NaN and infinities.
+        if name_of(entry) == "multiply" and any(_number(words[at]) == 0 for at in numbers):
+            return False
+        return all(chains.is_constant(result_of(code[at]), words[at]) for at in numbers)
+
+    def _activation(self, places: Sequence[int]) -> str | None:
+        """Return the activation that computes some values, or None if there are too many chains."""
+        code, words = self._trace.code, self._trace.words
+        own = {places[0]: 0}
+        entries: list[int] = [leaf(result_of(code[places[0]]))]
+        numbers: list[tuple[int, ...]] = []
+        for place in places[1:]:
+            for at in operands_of(code[place]):
+                if at not in own:
+                    own[at] = len(entries)
+                    entries.append(code[at])
+                    numbers.append(tuple(words[at]))
+            own[place] = len(entries)
+            entries.append(with_operands(code[place], [own[at] for at in operands_of(code[place])]))
+        return chains.chain(tuple(entries), tuple(numbers))
 
 
 def _has_kinds(overload: Overload, node: Node, is_wide: bool) -> bool:

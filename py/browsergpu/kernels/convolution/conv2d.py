@@ -13,12 +13,13 @@ from browsergpu.core.grids import blocks, fits, fold, layers
 from browsergpu.core.remembered import remembered
 from browsergpu.gpu.program import Slot
 from browsergpu.kernels.base.build import Build
+from browsergpu.kernels.base.chains import is_chain, with_chain
 from browsergpu.kernels.base.family import Variant
 from browsergpu.kernels.convolution import depthwise
-from browsergpu.kernels.matmul.products import ACTIVATIONS
+from browsergpu.kernels.matmul.products import function_code
 
 BIAS, SCALE, RESIDUAL = 1, 2, 4  # bits of ``added`` for the operands that exist
-_ACTIVATION_BIT, _LAST_BIT = 8, 16  # lowest bits of the codes of activations in ``added``
+_ACTIVATION_BIT, _LAST_BIT = 8, 16  # lowest bits of the codes of functions in ``added``
 #: Maximum filters per group for the depthwise kernel.
 _FEW_FILTERS = 8
 SUM_THREADS = 128  # of conv2d_sum
@@ -275,8 +276,8 @@ def conv2d(
     """Add y = last(activation(scale * cross-correlation of x with w + bias) + residual).
 
     ``scale`` and ``bias`` have one number per filter, and ``residual`` has the shape of y.
-    ``activation`` and ``last`` are names of ``products.ACTIVATIONS``. y must be a different buffer
-    from all others.
+    ``activation`` and ``last`` are names of ``products.ACTIVATIONS`` or of one chain. y must be a
+    different buffer from all others.
     """
     if not plan.output_elements:
         return
@@ -284,16 +285,21 @@ def conv2d(
     given = (bias, scale, residual)
     added = sum(bit for bit, slot in zip((BIAS, SCALE, RESIDUAL), given, strict=True)
                 if slot is not None)  # fmt: skip
-    added += ACTIVATIONS[activation] << _ACTIVATION_BIT | ACTIVATIONS[last] << _LAST_BIT
+    added += function_code(activation) << _ACTIVATION_BIT | function_code(last) << _LAST_BIT
+    chain = last if is_chain(last) else activation
     steps = _steps(plan, variant, added)
     ends = [w if slot is None else slot for slot in given]  # every binding needs a buffer
     # conv2d_stream binds the input twice, as elements and as vec4s.
     read = (x, x, w, *ends) if steps.kernel == "conv2d_stream" else (x, w, *ends)
     size = 4 * steps.parts * plan.output_elements
     made = y if steps.sum is None else build.temporary(size)
+    configuration = steps.configuration
+    if steps.sum is None:
+        configuration = with_chain(configuration, chain)
     for grid, fields in steps.dispatches:
-        build.dispatch(steps.kernel, steps.configuration, grid, (*read, made), *fields)
+        build.dispatch(steps.kernel, configuration, grid, (*read, made), *fields)
     if steps.sum is not None:
         grid, fields = steps.sum
-        build.dispatch("conv2d_sum", steps.sum_configuration, grid, (made, *ends, y), *fields)
+        configuration = with_chain(steps.sum_configuration, chain)
+        build.dispatch("conv2d_sum", configuration, grid, (made, *ends, y), *fields)
         build.release(made)

@@ -11,6 +11,7 @@ from browsergpu.core.grids import blocks, fold, layers
 from browsergpu.core.params import params
 from browsergpu.gpu.program import Slot
 from browsergpu.kernels.base.build import Build
+from browsergpu.kernels.base.chains import is_chain, with_chain
 from browsergpu.kernels.base.facts import Facts
 from browsergpu.kernels.base.family import Fields, Kernel, KernelFamily, Work, bindings
 from browsergpu.kernels.convolution.conv2d import Conv2dPlan, Convolution
@@ -125,7 +126,9 @@ def _by_matrices(
     filters = gemm_f16.ready(build, w, 1, p.filters, steps, False)
     ends = (scale, bias, residual)
     is_scaled, is_biased, has_residual = (one is not None for one in ends)
-    configuration = _ending(is_scaled, is_biased, has_residual, activation)
+    function = None if is_chain(activation) else activation
+    ending = _ending(is_scaled, is_biased, has_residual, function)
+    configuration = with_chain(ending, activation)
     uneven = "_uneven" if outputs % _EIGHT else ""
     grid = fold(blocks(p.filters, tile.rows) * blocks(outputs, tile.columns))[:2]
     fields = (p.filters, outputs, steps, 0, steps * _pitch(p), p.filters * outputs)

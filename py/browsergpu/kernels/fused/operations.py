@@ -345,6 +345,7 @@ _ROWS = (
         Operation(name, real_floats, {"f": f"np_{name}({{0}})"}, _math("gelu"))
         for name in ("gelu", "gelu_tanh", "ndtr", "sigmoid", "silu")
     ),
+    Operation("erf", real_floats, {"f": "np_erf({0})"}, ("lib/special/errors.wgsl",)),
     Operation("relu", real_floats, {"f": "maximum({0}, vec4f())"}, _EXTREMES),
     *(
         Operation(name, real_floats, {"f": f"np_{name}({{0}}, {{1}})"}, _math(file))

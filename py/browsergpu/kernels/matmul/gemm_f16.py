@@ -11,6 +11,7 @@ from browsergpu.core.params import params
 from browsergpu.core.remembered import remembered
 from browsergpu.gpu.program import Slot
 from browsergpu.kernels.base.build import Build
+from browsergpu.kernels.base.chains import is_chain, with_chain
 from browsergpu.kernels.base.facts import Facts
 from browsergpu.kernels.base.family import (
     MATRICES,
@@ -176,12 +177,13 @@ def gemm_f16(
         return
     able = plan.fits if _has_room(build.facts, plan) else plan.takes_rows_of
     variant = build.facts.variants.choose(_OP, plan.size_class, able)
-    end = "wide" if wide else activation or ("" if bias is None else "bias")
+    function = None if is_chain(activation) else activation
+    end = "wide" if wide else function or ("" if bias is None else "bias")
     if residual is not None:
         end = f"{end}_residual".lstrip("_")
     is_turned = plan.reads_turned(variant) and not wide
     begin = "turned" if is_turned else variant.configuration
-    configuration = "_".join(filter(None, (begin, end)))
+    configuration = with_chain("_".join(filter(None, (begin, end))), activation)
     is_biased = int(bias is not None)
     tiles = blocks(m, variant.traits["rows"]) * blocks(n, variant.traits["columns"])
     grid = (*fold(tiles)[:2], count)

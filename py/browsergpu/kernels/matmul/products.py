@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from browsergpu.core.grids import MAX_PER_DIMENSION, blocks, fold, layers
+from browsergpu.kernels.base.chains import CHAIN, is_chain, with_chain
 from browsergpu.kernels.base.family import Variant
 
 BIAS, RESIDUAL = 1, 2  # bits of ``added`` for the operands that exist
@@ -18,7 +19,6 @@ THIN_MATRIX_HALVES, THIN_VECTOR_HALVES = 8, 16
 _THIN_ACTIVATION = 256
 #: Activations of a product and their codes.
 ACTIVATIONS: Mapping[str | None, int] = {None: 0, "relu": 1, "gelu": 2, "silu": 3, "gelu_erf": 4}
-
 #: Tiles of gemm_quads in order of preference: name, rows, columns, workgroups that an NVIDIA H200
 #: runs at once, and throughput of a full GPU relative to the first tile.
 _TILES_OF_QUADS = (
@@ -40,6 +40,11 @@ _SUMMED = 256  # threads of a workgroup of gemm_sum
 
 Fields = tuple[float, ...]
 Grid = tuple[int, int, int]
+
+
+def function_code(activation: str | None) -> int:
+    """Return the code of an activation or chain in the shaders."""
+    return CHAIN if is_chain(activation) else ACTIVATIONS[activation]
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,7 +208,9 @@ class Product:
         else:
             c_row, c_batch, alpha, beta = self.c_row, self.c_batch, self.alpha, self.beta
         plain = pieces > 1 or activation is None
-        configuration = variant.configuration if plain else f"{variant.configuration}_{activation}"
+        configuration = variant.configuration
+        if not plain and activation in ACTIVATIONS:
+            configuration = f"{configuration}_{activation}"
         own = added & (A_HALVES | B_HALVES) if pieces > 1 else added
         if variant.kernel == "gemm_quads":
             suffix = QUADS_LIE[self.a_col == 1, self.b_col != 1]
@@ -217,7 +224,7 @@ class Product:
             )  # fmt: skip
         return Layout(
             variant.kernel,
-            configuration + suffix,
+            with_chain(configuration + suffix, None if plain else activation),
             tuple(
                 (
                     (grid_x, grid_y, layer_count),
@@ -232,10 +239,11 @@ class Product:
         total = self.m * self.n * self.count
         fields = (
             self.m, self.n, self.k, self.a_row, self.a_col, self.b_row, self.b_col, self.c_row,
-            self.a_batch, self.b_batch, self.c_batch, total, added, ACTIVATIONS[activation],
+            self.a_batch, self.b_batch, self.c_batch, total, added, function_code(activation),
             self.alpha, self.beta,
         )  # fmt: skip
-        return Layout("gemm_tiny", "", ((fold(blocks(total, _TINY_THREADS)), fields),))
+        dispatch = (fold(blocks(total, _TINY_THREADS)), fields)
+        return Layout("gemm_tiny", with_chain("", activation), (dispatch,))
 
     def _thin(self, variant: Variant, added: int, activation: str | None) -> Layout:
         few_rows = self.m <= self.n
@@ -252,7 +260,7 @@ class Product:
             c_row, c_batch, alpha, beta = self.c_row, self.c_batch, self.alpha, self.beta
             own = (added & BIAS and (1 if few_rows else 2)) + 2 * (added & RESIDUAL)
             own |= 2 * (added & (BIAS_HALVES | RESIDUAL_HALVES))
-            own |= _THIN_ACTIVATION * ACTIVATIONS[activation]
+            own |= _THIN_ACTIVATION * function_code(activation)
         matrix, the_others = (B_HALVES, A_HALVES) if few_rows else (A_HALVES, B_HALVES)
         own |= THIN_MATRIX_HALVES if added & matrix else 0
         own |= THIN_VECTOR_HALVES if added & the_others else 0
@@ -262,9 +270,10 @@ class Product:
             *((self.b_batch, self.a_batch) if few_rows else (self.a_batch, self.b_batch)),
             c_batch, chunk, own, alpha, beta,
         )  # fmt: skip
+        mixed = " mixed" if added & B_HALVES else ""
         return Layout(
             variant.kernel,
-            f"{variant.configuration} mixed" if added & B_HALVES else variant.configuration,
+            with_chain(variant.configuration + mixed, None if pieces > 1 else activation),
             (((groups, pieces, self.count), fields),),
             few_rows,
             True,
@@ -296,9 +305,9 @@ class Product:
         x, y, _ = fold(blocks(size * parts, _SUMMED))
         fields = (
             self.m, self.n, pieces, self.c_row, self.c_batch, added,
-            ACTIVATIONS[activation], self.alpha, self.beta,
+            function_code(activation), self.alpha, self.beta,
         )  # fmt: skip
         return {
             "elements": size * pieces * self.count,
-            "total": (str(parts), (x, y, self.count), fields),
+            "total": (with_chain(str(parts), activation), (x, y, self.count), fields),
         }

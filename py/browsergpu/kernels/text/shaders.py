@@ -26,13 +26,15 @@ Two directives change the text and keep its line numbers:
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
 PARAMETERS = "@group(1) @binding(0) var<uniform> params: Params;"
 _IMMEDIATES = "var<immediate> params: Params;"
+_NO_CHAIN = "fn chained(v: vec4f) -> vec4f { return v; }"  # in lib/chain.wgsl
+_KEPT = "params.n >> 31u"  # in lib/kept.wgsl
 
 _INCLUDE = re.compile(r"^//#include (.+)$", re.MULTILINE)
 # Declarations begin their lines; a test checks it.
@@ -64,10 +66,10 @@ def load(*names: str) -> str:
 
 
 @cache
-def sections(name: str) -> tuple[tuple[str, int], ...]:
+def sections(*names: str) -> tuple[tuple[str, int], ...]:
     """Return the files that :func:`load` joins, each with the number of its first line."""
     begins, line = [], 1
-    for file in _files(name):
+    for file in _files(*names):
         begins.append((file, line))
         line += _read(file).count("\n")
     return tuple(begins)
@@ -89,11 +91,12 @@ def _read(name: str) -> str:
 
 
 def to_compile(
-    name: str, constants: Mapping[str, int], *, immediates: bool
+    name: str, constants: Mapping[str, int], *, immediates: bool, includes: Sequence[str] = ()
 ) -> tuple[str, dict[str, int]]:
     """Return the text and the remaining constants for a pipeline of ``shaders/<name>``.
 
-    ``immediates`` selects immediates or a uniform buffer for the parameters.
+    ``immediates`` selects immediates or a uniform buffer for the parameters. ``includes`` are
+    further files.
     """
     written = _sizing(name)
 
@@ -106,7 +109,9 @@ def to_compile(
         kind = f": {found['type']}" if found["type"] else ""
         return f"const {found['name']}{kind} = {value};"
 
-    text = _OVERRIDE.sub(as_const, load(name)) if written else load(name)
+    text = load(name, *includes)
+    if written:
+        text = _OVERRIDE.sub(as_const, text)
     text = _ONLY_IF.sub(lambda found: _left_out(found, constants), text)
     found = 1
     while found:  # the innermost ones first
@@ -132,6 +137,15 @@ def _written_out(found: re.Match[str], constants: Mapping[str, int]) -> str:
     as_part = re.compile(rf"(?<=_){name}(?=_|\b)")
     all_of_them = (re.sub(rf"\b{name}\b", f"{i}u", as_part.sub(str(i), one)) for i in range(times))
     return " ".join(all_of_them) + "\n" * found[0].count("\n")
+
+
+def with_chain(text: str, function: str, parameter: str) -> str:
+    """Return a shader whose epilogue computes a generated chain.
+
+    ``function`` replaces the one of ``lib/chain.wgsl``. ``parameter`` is a parameter below 2^31,
+    for ``lib/kept.wgsl``.
+    """
+    return text.replace(_NO_CHAIN, function).replace(_KEPT, f"params.{parameter} >> 31u")
 
 
 def with_immediates(source: str) -> str:
