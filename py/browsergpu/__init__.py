@@ -110,6 +110,7 @@ if _TYPE_CHECKING:  # the names of _MODULES and _LATER, which a test compares
     from browsergpu.functions.custom.elementwise_kernel import ElementwiseKernel, kernel
     from browsergpu.functions.custom.raw_kernel import RawKernel
     from browsergpu.functions.custom.reduction_kernel import ReductionKernel
+    from browsergpu.functions.images.pointer import PointerEvent
     from browsergpu.tools.downloading import download
     from browsergpu.tools.group import BackendGroup, Policy
     from browsergpu.tools.profiling import KernelEvent, KernelSummary, Profile, profile
@@ -162,6 +163,7 @@ _LATER = {
     "get_array_module": "compat.cupy.names",
     "ElementwiseKernel": "functions.custom.elementwise_kernel",
     "kernel": "functions.custom.elementwise_kernel",
+    "PointerEvent": "functions.images.pointer",
     "RawKernel": "functions.custom.raw_kernel",
     "ReductionKernel": "functions.custom.reduction_kernel",
     "jit": "compiled.jit",
@@ -210,6 +212,7 @@ __all__ = [
     "KernelSummary",
     "MapMode",
     "PipelineStats",
+    "PointerEvent",
     "Policy",
     "Profile",
     "RawKernel",

@@ -3,6 +3,7 @@ import { fromTemplate, refs } from "./base/dom.js";
 import { KernelClient } from "./kernel/kernel-client.js";
 import { machineApi } from "./kernel/machine.js";
 import { pictureIn } from "./base/picture.js";
+import { pointerInput, usePointerInput } from "./cells/pointer-input.js";
 import { showKernelState } from "./kernel/status.js";
 
 const MAX_LOG = 200_000;
@@ -12,7 +13,6 @@ export function openMachinePage(app) {
   const found = refs(page);
   app.replaceChildren(page);
   const kernel = new KernelClient();
-  const draw = pictureIn(found["canvas-frame"]);
   showKernelState(kernel, found.kernel);
   const log = (message) => {
     if (message.type === "picture") draw(message);
@@ -24,6 +24,10 @@ export function openMachinePage(app) {
       found.log.textContent = found.log.textContent.slice(-MAX_LOG / 2);
     }
   };
+  const place = { receive: log, error: ({ full }) => found.log.append(full) };
+  const draw = pictureIn(found["canvas-frame"], (picture) => {
+    usePointerInput(picture, (row) => pointerInput(kernel).send(picture, row, place));
+  });
   kernel.start();
   globalThis.browsergpu = machineApi(kernel, { onMessage: log });
 }

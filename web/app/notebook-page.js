@@ -22,6 +22,7 @@ import { commandPalette, commandsOf } from "./notebook/palette.js";
 import { Notebook } from "./notebook/notebook.js";
 import { showOtherKernels } from "./kernel/other-kernels.js";
 import { pictureIn } from "./base/picture.js";
+import { pointerInput, usePointerInput } from "./cells/pointer-input.js";
 import { ask } from "./base/question.js";
 import { Restarting } from "./kernel/restarting.js";
 import { explainEnd } from "./kernel/server.js";
@@ -208,7 +209,7 @@ export function openNotebookPage(app) {
   found.title.addEventListener("change", () => kernels.changed());
   kernels.start();
   void documents.restore().then(() => shelf.tidy()).catch(() => {});
-  globalThis.browsergpu = machineApi(kernel, { onMessage: besideTheCells(found) });
+  globalThis.browsergpu = machineApi(kernel, { onMessage: besideTheCells(found, kernel) });
 }
 
 function onPick(input, take) {
@@ -274,13 +275,17 @@ function reactToKernel(kernel, interruptButton, restart) {
 }
 
 /** Output and images of code run through `browsergpu.run` belong to no cell. */
-function besideTheCells(found) {
-  const draw = pictureIn(found["canvas-frame"], () => {
-    found["canvas-panel"].hidden = false;
-  });
-  return (message) => {
+function besideTheCells(found, kernel) {
+  const receive = (message) => {
     if (message.type === "stream") console.log(message.text.replace(/\n$/, ""));
     else if (message.type === "display") console.log(message.data["text/plain"]);
     else if (message.type === "picture") draw(message);
   };
+  const place = { receive, error: ({ full }) => console.error(full) };
+  const draw = pictureIn(found["canvas-frame"], (picture) => {
+    usePointerInput(picture, (row) => pointerInput(kernel.client).send(picture, row, place));
+  }, () => {
+    found["canvas-panel"].hidden = false;
+  });
+  return receive;
 }

@@ -2,6 +2,7 @@
  * The canvases that Python draws on. Each is created on first use, and each image is sent to the
  * page without returning to the event loop. So images of a busy loop are visible too.
  */
+import { takeMail } from "./mailbox.js";
 
 /** Minimum time between two images of a canvas. Faster ones would not be visible. */
 const FRAME_MS = 15;
@@ -9,20 +10,35 @@ const FRAME_MS = 15;
 export class Pictures {
   #send;
   #runOf;
-  /** @type {Map<string, OffscreenCanvas>} */
+  #mail;
+  /** @type {Map<string, OffscreenCanvas & {browsergpuPointer?: number | null}>} */
   #canvases = new Map();
   /** The time of each canvas's last image. */
   #sent = new Map();
   /** Images that came too soon after the previous one, by canvas. */
   #late = new Map();
 
-  /** `send` gets `{canvas, run, picture}`. `runOf()` returns the run of the running code. */
-  constructor(send, runOf) {
+  /**
+   * `send` gets `{canvas, run, picture, owner}`. `runOf()` returns the run of the running code.
+   * `mail` is the mailbox of pointer input, if the page is isolated.
+   */
+  constructor(send, runOf, mail) {
     this.#send = send;
     this.#runOf = runOf;
+    this.#mail = mail;
   }
 
-  // `has` and `get`: the package uses this as the Map globalThis.browsergpuCanvases.
+  // The package uses this as the Map globalThis.browsergpuCanvases, with `owner` and `input`.
+
+  /** Return the owner of the pictures that the running code draws (gpu/browser/pointer.py). */
+  owner() {
+    return this.#runOf();
+  }
+
+  /** Return pointer input that arrived while the running code computes. */
+  input() {
+    return this.#mail ? takeMail(this.#mail) : "";
+  }
 
   has(id) {
     return typeof id === "string" && id !== "";
@@ -40,8 +56,10 @@ export class Pictures {
 
   #take(id) {
     // Transferred now, since the device may be closed or the canvas redrawn before it is sent.
-    const picture = this.get(id).transferToImageBitmap();
-    const drawn = { canvas: id, run: this.#runOf(), picture };
+    const canvas = this.get(id);
+    const picture = canvas.transferToImageBitmap();
+    const owner = canvas.browsergpuPointer ?? null;
+    const drawn = { canvas: id, run: this.#runOf(), picture, owner };
     const late = this.#late.get(id);
     if (late && late.run !== drawn.run) this.#post(late);
     else late?.picture.close();

@@ -33,10 +33,11 @@ const post = (message, transfer = []) => self.postMessage(message, transfer);
 /** Call a method of runner.py's Runner other than `run`. Interrupts do not affect it. */
 const call = (method, ...values) => interruption.aside(() => runner[method](...values));
 
-async function boot({ interruptBuffer, answerBuffer }) {
+async function boot({ interruptBuffer, answerBuffer, mailBuffer }) {
   pictures = new Pictures(
-    ({ run: id, canvas, picture }) => post({ type: "picture", id, canvas, picture }, [picture]),
+    ({ run: id, picture, ...more }) => post({ type: "picture", id, picture, ...more }, [picture]),
     () => call("active_run"),
+    mailBuffer,
   );
   // browsergpu looks for a canvas here, since a worker has no document.
   globalThis.browsergpuCanvases = /** @type {any} */ (pictures);
@@ -177,6 +178,7 @@ const handlers = {
   describe: look,
   variables: ({ id }) => post({ type: "answer", id, value: JSON.parse(call("variables")) }),
   arrays: ({ id }) => post({ type: "answer", id, value: JSON.parse(call("arrays")) }),
+  forget: ({ canvas, owner }) => call("forget_drawing", canvas, owner),
   status: ({ id }) => post({ type: "answer", id, value: JSON.parse(call("status")) }),
 };
 

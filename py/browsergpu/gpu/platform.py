@@ -33,6 +33,7 @@ if sys.platform == "emscripten":
         write_setting,
     )
     from browsergpu.gpu.browser.opening import find_gpu
+    from browsergpu.gpu.browser.pointer import pointer_owner, send_pointer, waiting_pointer
 else:
     from browsergpu.gpu.native.adapters import (
         is_available,
@@ -53,6 +54,9 @@ else:
         load_package,
         open_address,
         paint_frame,
+        pointer_owner,
+        send_pointer,
+        waiting_pointer,
         why_no_gpu,
     )
     from browsergpu.gpu.native.settings import kept_folder, read_setting, write_setting
@@ -78,7 +82,10 @@ __all__ = [
     "load_package",
     "open_address",
     "paint_frame",
+    "pointer_owner",
     "read_setting",
+    "send_pointer",
+    "waiting_pointer",
     "why_no_adapter",
     "why_no_gpu",
     "write_setting",

@@ -30,6 +30,11 @@ export class Picture extends EventTarget {
   #isEmpty = true;
   /** Whether newer images wait. */
   isHeld = false;
+  /**
+   * The number by which Python knows the picture, if it wants pointer input.
+   * @type {number | null}
+   */
+  owner = null;
   /** @type {ImageBitmap | null} the newest image that waits */
   #next = null;
 
@@ -44,8 +49,14 @@ export class Picture extends EventTarget {
       this.root.getContext("bitmaprenderer"));
   }
 
-  /** Show an ImageBitmap and consume it. */
-  show(bitmap) {
+  /**
+   * Show an ImageBitmap and consume it. Input by the pointer is for `owner`.
+   * @param {ImageBitmap} bitmap
+   * @param {number | null} owner
+   */
+  show(bitmap, owner = null) {
+    this.owner = owner;
+    this.root.classList.toggle("takes-pointer", owner !== null);
     if (this.isHeld) {
       this.#next?.close();
       this.#next = bitmap;
@@ -69,7 +80,7 @@ export class Picture extends EventTarget {
   hold(isHeld) {
     this.isHeld = isHeld;
     if (isHeld || !this.#next) return;
-    this.show(this.#next);
+    this.show(this.#next, this.owner);
     this.#next = null;
   }
 
@@ -94,13 +105,17 @@ export class Picture extends EventTarget {
   }
 }
 
-/** An image in `frame` for drawings outside of cells. Returns the handler of kernel messages. */
-export function pictureIn(frame, onFirst = () => {}) {
+/**
+ * An image in `frame` for drawings outside of cells. Returns the handler of kernel messages.
+ * `onCreate(picture)` is called once.
+ */
+export function pictureIn(frame, onCreate, onFirst = () => {}) {
   const picture = new Picture(CANVAS_ID);
   picture.root.id = CANVAS_ID;
   frame.append(picture.root);
-  return ({ picture: bitmap }) => {
+  onCreate(picture);
+  return ({ picture: bitmap, owner }) => {
     onFirst();
-    picture.show(bitmap);
+    picture.show(bitmap, owner);
   };
 }

@@ -6,6 +6,7 @@ import { htmlOutput } from "../content/html-output.js";
 import { latexBox, markdownBox } from "../content/markdown.js";
 import { shorten } from "./long-text.js";
 import { Picture, setShownWidth } from "../base/picture.js";
+import { pointerInput } from "./pointer-input.js";
 import { isForTerminals, terminalNodes } from "./stream-text.js";
 import { pictureView } from "./picture-view.js";
 import { Trust } from "../content/trust.js";
@@ -73,7 +74,7 @@ export class OutputArea {
   #own = true;
   /**
    * The kernel that makes the outputs, null until a cell runs.
-   * @type {object | null}
+   * @type {any}
    */
   kernel;
 
@@ -99,7 +100,7 @@ export class OutputArea {
     if (type === "clear") this.#clearsNext = message.wait || this.clear();
     else if (type === "update") updateDisplays(this.kernel, message.display_id, data, metadata);
     else if (type === "tail") this.#showTail(message.left_out, message.pieces);
-    else if (type === "picture") this.picture(message.canvas, message.picture);
+    else if (type === "picture") this.picture(message);
     else if (type === "stream") this.stream(message.name, message.text);
     else if (type === "result") this.result(executionCount, data, metadata);
     else if (type === "display") this.display(data, metadata, message.display_id);
@@ -111,6 +112,7 @@ export class OutputArea {
     this.#tail = [];
     this.#outputs = [];
     this.#stream = null;
+    for (const picture of this.#pictures.values()) this.#forget(picture);
     this.#pictures = new Map();
     this.#root.replaceChildren();
   }
@@ -219,17 +221,27 @@ export class OutputArea {
   }
 
   /** Show an image from a canvas in place of that canvas's previous image. */
-  picture(canvas, bitmap) {
+  picture({ canvas, picture: bitmap, owner }) {
     if (this.#clearsNext) this.clear();
     let picture = this.#pictures.get(canvas);
     if (!picture) {
-      picture = new Picture(canvas);
+      const made = new Picture(canvas);
+      picture = made;
       this.#pictures.set(canvas, picture);
       this.#outputs.push(picture);
       this.#stream = null;
-      this.#root.append(element("div", { className: "output display_data" }, pictureView(picture)));
+      const send = (row) => pointerInput(this.kernel).send(made, row, this);
+      this.#root.append(element("div", { className: "output display_data" }, pictureView(made, send)));
     }
-    picture.show(bitmap);
+    if (picture.owner !== owner) this.#forget(picture);
+    picture.show(bitmap, owner);
+  }
+
+  /** End the pointer input of a picture. */
+  #forget(picture) {
+    if (picture.owner === null) return;
+    this.kernel?.forgetDrawing(picture.name, picture.owner);
+    picture.owner = null;
   }
 
   result(executionCount, data, metadata) {

@@ -1,6 +1,7 @@
 /** A drawing in a cell's output: zoom, pan, a pause of an animation, and its recording. */
 import { element } from "../base/dom.js";
 import { download } from "../base/downloads.js";
+import { isForZoom, usePointerInput } from "./pointer-input.js";
 
 const MOST_ZOOM = 40;
 /** Factor of one key press or one notch of a wheel. */
@@ -70,16 +71,24 @@ class Zoom {
   }
 }
 
-/** Zoom by Ctrl and wheel, or by the wheel once the picture has the focus; pan by drags. */
-function usePointer(box, zoom) {
+/**
+ * Zoom by Ctrl and wheel, or by the wheel once the picture has the focus; pan by drags. If Python
+ * gets the pointer, the wheel and drags need Ctrl, or the middle button.
+ */
+function usePointer(box, zoom, picture) {
   box.addEventListener("wheel", (event) => {
+    if (!event.ctrlKey && picture.owner !== null) return;
     if (!event.ctrlKey && document.activeElement !== box && box.getRootNode().activeElement !== box) return;
     event.preventDefault();
     zoom.by(STEP ** (event.deltaY < 0 ? 1 : -1), { x: event.clientX, y: event.clientY });
   }, { passive: false });
-  box.addEventListener("dblclick", () => zoom.reset());
+  box.addEventListener("dblclick", () => {
+    if (picture.owner === null) zoom.reset();
+  });
   box.addEventListener("pointerdown", (event) => {
-    if (event.button !== 0 || !zoom.isZoomed) return;
+    if (event.button > 1 || !zoom.isZoomed) return;
+    if (picture.owner !== null && !isForZoom(event)) return;
+    event.preventDefault(); // the middle button would scroll the page
     box.setPointerCapture(event.pointerId);
     let { clientX: x, clientY: y } = event;
     const follow = (moved) => {
@@ -119,8 +128,11 @@ function recorderOf(canvas, name) {
   };
 }
 
-/** Return a box with a Picture and its controls. Those of animations appear with the second image. */
-export function pictureView(picture) {
+/**
+ * Return a box with a Picture and its controls. Those of animations appear with the second image.
+ * `send(row)` passes pointer input on.
+ */
+export function pictureView(picture, send) {
   const { root: canvas } = picture;
   const box = element("div", { className: "picture-box", tabIndex: 0 }, canvas);
   box.role = "group";
@@ -144,7 +156,8 @@ export function pictureView(picture) {
   const zoom = new Zoom(box, canvas, (scale) => {
     all.hidden = scale === 1;
   });
-  usePointer(box, zoom);
+  usePointer(box, zoom, picture);
+  usePointerInput(picture, send);
   useKeys(box, zoom);
   picture.addEventListener("change", () => {
     pause.hidden = false;

@@ -1,6 +1,7 @@
 /** The page's side of the kernel: one worker, one queue, one interrupt, one restart. */
 import { ANSWER_BYTES, giveAnswer } from "../../kernel/answers.js";
 import { SHARED_BYTES, askForOutput, raiseInterrupt } from "../../kernel/interruption.js";
+import { MAIL_BYTES } from "../../kernel/mailbox.js";
 import { moduleWorker } from "./module-worker.js";
 import { makeSnapshot } from "./snapshot.js";
 
@@ -53,6 +54,11 @@ export class KernelClient extends EventTarget {
   #buffer = null;
   /** @type {SharedArrayBuffer | null} */
   #answerBuffer = null;
+  /**
+   * The mailbox of pointer input (mailbox.js), if the page is isolated.
+   * @type {SharedArrayBuffer | null}
+   */
+  mail = null;
   /** @type {number | undefined} */
   #outputTimer;
   /** Whether Python is blocked in `input()`. */
@@ -96,6 +102,7 @@ export class KernelClient extends EventTarget {
     this.count = 0;
     this.#buffer = globalThis.crossOriginIsolated ? new SharedArrayBuffer(SHARED_BYTES) : null;
     this.#answerBuffer = this.#buffer && new SharedArrayBuffer(ANSWER_BYTES);
+    this.mail = this.#buffer && new SharedArrayBuffer(MAIL_BYTES);
     const worker = waiting ?? newWorker();
     waiting = null;
     this.#worker = worker;
@@ -111,6 +118,7 @@ export class KernelClient extends EventTarget {
     this.#setState("loading");
     worker.postMessage({
       type: "boot", interruptBuffer: this.#buffer, answerBuffer: this.#answerBuffer,
+      mailBuffer: this.mail,
     });
   }
 
@@ -154,6 +162,11 @@ export class KernelClient extends EventTarget {
     for (const request of dropped) request.reject(new Error(reason));
   }
 
+  /** The run whose code runs. */
+  get runningId() {
+    return this.#current?.id ?? null;
+  }
+
   get busyOrQueued() {
     return this.#current !== null || this.#queue.length > 0;
   }
@@ -190,6 +203,11 @@ export class KernelClient extends EventTarget {
     const memory = await this.#ask({ type: "status" });
     if (memory) this.#emit("memory", memory);
     return memory;
+  }
+
+  /** Drop Python's pointer input for a picture that is no longer shown. */
+  forgetDrawing(canvas, owner) {
+    this.#worker?.postMessage({ type: "forget", canvas, owner });
   }
 
   /** Return the variables with their sizes (variables.py), null if the kernel is busy. */

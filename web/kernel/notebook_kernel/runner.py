@@ -149,6 +149,12 @@ class Runner:
         shown = outputs.active()
         return None if shown is None else shown.run_id
 
+    def forget_drawing(self, canvas: str, owner: int) -> None:
+        """Drop the `on_pointer` of a drawing that the page no longer shows."""
+        pointer = sys.modules.get("browsergpu.functions.images.pointer")
+        if pointer is not None:
+            pointer.forget(canvas, owner)
+
     def status(self) -> str:
         """Return the GPU memory of arrays and backends, as JSON."""
         from . import graphics_memory

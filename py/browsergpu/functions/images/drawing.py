@@ -16,6 +16,7 @@ from browsergpu.core.errors import InvalidArgument, InvalidType
 from browsergpu.core.turns import exclusive
 from browsergpu.functions import creation, elementwise, manipulation
 from browsergpu.functions.images import colormaps, figures
+from browsergpu.functions.images.pointer import Place
 from browsergpu.functions.images.sizes import resize
 from browsergpu.gpu import platform
 
@@ -70,8 +71,8 @@ class Parts:
 @exclusive
 def picture(
     op: str, x: Array, find_canvas: Callable[[], Any], *, colors: Colors, parts: Parts
-) -> Array:
-    """Return the float32 image to paint, with values from 0 to 1.
+) -> tuple[Array, Place]:
+    """Return the float32 image to paint, with values from 0 to 1, and the place of ``x`` in it.
 
     ``find_canvas`` raises an error if there is no canvas.
     """
@@ -83,7 +84,7 @@ def picture(
     if channels > 1 or not (colors.given or parts.colorbar):
         image = _enlarged(values / top if kind is UINT8 else values, parts)
         if not parts.are_around:
-            return image
+            return image, _inside(x, image)
         find_canvas()
         return _around(x, _rgba(image), parts, None)
     if values.ndim == 3:
@@ -93,7 +94,7 @@ def picture(
     low, high = _range(op, values, colors, top)
     shown = colormaps.colored(_enlarged(values, parts), table, low, high, nan)
     if not parts.are_around:
-        return shown
+        return shown, _inside(x, shown)
     find_canvas()
     ends = None
     if parts.colorbar:
@@ -169,10 +170,15 @@ def _rgba(image: Array) -> Array:
     return manipulation.concat([rgb, creation.ones_like(rgb[..., :1])], axis=2)
 
 
-def _around(x: Array, shown: Array, parts: Parts, bar: Any) -> Array:
+def _inside(x: Array, image: Array) -> Place:
+    return Place(x.shape[0], x.shape[1], factor=image.shape[0] // x.shape[0])
+
+
+def _around(x: Array, shown: Array, parts: Parts, bar: Any) -> tuple[Array, Place]:
+    factor = shown.shape[0] // x.shape[0]
     made = figures.frame(
         (x.shape[0], x.shape[1]),
-        shown.shape[0] // x.shape[0],
+        factor,
         axes=parts.axes,
         title=parts.title,
         bar_range=None if bar is None else bar[1:],
@@ -183,4 +189,5 @@ def _around(x: Array, shown: Array, parts: Parts, bar: Any) -> Array:
         table, low, high = bar
         values = figures.bar_values(shown.shape[0], low, high, x.device)
         column = colormaps.colored(values, table, low, high, TRANSPARENT)
-    return figures.composed(made, painted, shown, column)
+    place = Place(x.shape[0], x.shape[1], made.top, made.left, factor)
+    return figures.composed(made, painted, shown, column), place

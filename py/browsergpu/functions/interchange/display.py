@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 from browsergpu.arrays import apply
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.autograd.rules import constant
 from browsergpu.core.above import register
 from browsergpu.device import canvas
+
+if TYPE_CHECKING:
+    from browsergpu.functions.images.pointer import PointerEvent
 
 
 @constant
@@ -26,6 +30,7 @@ def draw(
     nan: Any = None,
     interpolation: str | None = None,
     title: str | None = None,
+    on_pointer: Callable[[PointerEvent], object] | None = None,
 ) -> None:
     """Show an array as an image on a canvas.
 
@@ -58,6 +63,10 @@ def draw(
         a title, the default is "nearest".
     title : str, optional
         Text above the image.
+    on_pointer : callable, optional
+        A function that is called with a :class:`PointerEvent` when a mouse button, pen or finger is
+        put down on the image, moves, and is released. The function of the newest image counts, so a
+        function that draws again passes itself again.
 
     Raises
     ------
@@ -68,7 +77,7 @@ def draw(
         If ``x`` has another shape, an option is invalid, an image with colors has an option for
         images without color, or there is no canvas with this id. The class is a ValueError.
     Unsupported
-        If another kind of context uses the canvas.
+        If another kind of context uses the canvas, or the page sends no pointer input to Python.
 
     Notes
     -----
@@ -76,19 +85,50 @@ def draw(
     output of its cell, one for each ``canvas_id``. In a worker of another page, the image appears
     when Python next waits or returns. So an animation awaits something, such as ``asyncio.sleep``,
     after each image.
-    """
-    op = "draw"
-    from browsergpu.functions.images import drawing  # when it is first needed
 
-    shown = drawing.picture(
-        op,
+    ``on_pointer`` runs at once while no cell runs, and otherwise in the next ``draw`` of the cell
+    that shows the image, after the image was painted. So a loop gets input even if it never waits.
+    An exception is raised there, and ends the input until the next ``draw``.
+
+    Examples
+    --------
+    A brush. Each event has all positions since the previous one::
+
+        rows, columns = bg.arange(64)[:, None], bg.arange(64)
+        image = bg.zeros((64, 64))
+
+        def paint(event):
+            for x, y in event.points:
+                image[(rows - y) ** 2 + (columns - x) ** 2 < 9] = 1
+            bg.draw(image, interpolation="nearest", on_pointer=paint)
+
+        bg.draw(image, interpolation="nearest", on_pointer=paint)
+    """
+    from browsergpu.functions.images import drawing, pointer  # when it is first needed
+
+    pointer.check("draw", on_pointer)
+    _paint(
         x,
-        lambda: canvas.find(op, canvas_id),
-        colors=drawing.Colors(cmap, vmin, vmax, nan),
-        parts=drawing.Parts(colorbar, axes, title, interpolation),
+        canvas_id,
+        drawing.Colors(cmap, vmin, vmax, nan),
+        drawing.Parts(colorbar, axes, title, interpolation),
+        on_pointer,
+    )
+    if on_pointer is not None:
+        pointer.deliver()  # only in a page, where no other thread waits for the user's code
+
+
+def _paint(x: Array, canvas_id: str, colors: Any, parts: Any, on_pointer: Any) -> None:
+    from browsergpu.functions.images import drawing, pointer
+
+    op = "draw"
+    shown, place = drawing.picture(
+        op, x, lambda: canvas.find(op, canvas_id), colors=colors, parts=parts
     )
     packed = apply.packed(shown)  # held until it is drawn
     height, width, channels = (*packed.shape, 1)[:3]
+    target = canvas.find(op, canvas_id)
+    pointer.listen(op, target, canvas_id, on_pointer, place)
     canvas.draw(x.device, op, canvas_id, packed.node.storage.buffer, height, width, channels)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import urllib.request
+from collections.abc import Callable
 from functools import partial
 from http.client import HTTPException
 from mmap import ACCESS_READ, mmap
@@ -147,6 +148,23 @@ def is_canvas(value: Any) -> bool:
 def paint_frame(height: int, width: int, lines: Any, texts: Any) -> np.ndarray:
     """Raise JsError, since there is no browser to draw the texts."""
     raise JsError("texts can be drawn only in a page")
+
+
+def pointer_owner(canvas_id: str) -> int | None:
+    """Return None, since there is no page that sends pointer input."""
+    return None
+
+
+def send_pointer(
+    canvas: Any, canvas_id: str, owner: int | None, receive: Callable[[str], None]
+) -> None:
+    """Raise JsError, since there are no canvases."""
+    raise JsError("pointer input comes only from a page")
+
+
+def waiting_pointer() -> str:
+    """Return "", since there is no page that sends pointer input."""
+    return ""
 
 
 def hand_over(name: str, content: bytes) -> bool:

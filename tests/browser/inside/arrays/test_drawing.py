@@ -20,7 +20,7 @@ X[2, 3], X[4, 5], X[6, 7] = np.nan, np.inf, -np.inf
 def picture(bg: Any, x: Any, **options: Any) -> np.ndarray:
     colors = {name: options.pop(name, None) for name in ("cmap", "vmin", "vmax", "nan")}
     parts = {"colorbar": False, "axes": False, "title": None, "interpolation": None, **options}
-    found = drawing.picture(
+    found, _ = drawing.picture(
         "draw",
         bg.asarray(x),
         lambda: pytest.fail("there is no canvas"),
