@@ -69,6 +69,16 @@ class RandomWeights(Mapping[str, Any]):
             return bg.ones(shape)
         return random_matrix(self._random, shape, self._form)
 
+    def joined(self, names: Sequence[str]) -> Any:
+        """A matrix of the rows of several, as ``GGUF.joined``."""
+        from browsergpu.functions.language.quantized import joined_rows
+
+        shapes = [self._shapes[name] for name in names]
+        parts = [random_bytes(self._random, one, self._form) for one in shapes]
+        return joined_rows(
+            "bench", parts, [one[0] for one in shapes], shapes[0][1], self._form, None
+        )
+
     def __iter__(self) -> Iterator[str]:
         return iter(self._shapes)
 
@@ -77,6 +87,10 @@ class RandomWeights(Mapping[str, Any]):
 
 
 def random_matrix(random: np.random.Generator, shape: tuple[int, int], form: str) -> Any:
+    return bg.llm.QuantizedArray(random_bytes(random, shape, form), shape, form)
+
+
+def random_bytes(random: np.random.Generator, shape: tuple[int, int], form: str) -> np.ndarray:
     """A matrix of random blocks whose float16 scales are small."""
     from browsergpu.kernels.quantized.formats import FORMATS
 
@@ -88,7 +102,7 @@ def random_matrix(random: np.random.Generator, shape: tuple[int, int], form: str
         data[:, at + 1] = 0x10
     if form in ("F16", "BF16"):
         data[:, 1::2] = data[:, 1::2] & 0x80 | 0x20
-    return bg.llm.QuantizedArray(data.reshape(-1), shape, form)
+    return data.reshape(-1)
 
 
 def steps_of(weights: Any, metadata: Any, context: int) -> Any:

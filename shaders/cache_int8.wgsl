@@ -2,13 +2,15 @@
 // has the integers of a head, four in a word, and then a float32 for each 32 of them, with which
 // they multiply. A thread writes 32 integers and their factor. The factor is the largest size / 127.
 
+//#include lib/cache_int8.wgsl
+
 //#include lib/rotary.wgsl
+
+//#include lib/rotary_of_heads.wgsl
 
 @group(0) @binding(4) var<storage, read_write> y: array<u32>;
 
 const THREADS = 64u;
-const BLOCK = 32u;
-const LEAST = 1e-30; // smaller numbers become 0
 
 @compute @workgroup_size(THREADS)
 fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) groups: vec3u) {
@@ -31,15 +33,15 @@ fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) group
   for (var at = begin; at < end; at++) {
     largest = max(largest, abs(turned(start + at, at, place)));
   }
-  let inverse = select(127.0 / largest, 0.0, largest < LEAST);
+  let inverse = inverse_of(largest);
   let quads = params.width / 4u;
-  let row = row_of(token, head, place) * (quads + blocks);
+  let row = row_of(token, head, params.heads, place) * (quads + blocks);
   for (var at = begin; at < end; at += 4u) {
     var four: vec4f;
     for (var n = 0u; n < 4u; n++) {
       four[n] = turned(start + at + n, at + n, place);
     }
-    y[row + at / 4u] = pack4xI8(clamp(vec4i(round(four * inverse)), vec4i(-127), vec4i(127)));
+    y[row + at / 4u] = packed(four, inverse);
   }
   y[row + quads + block] = bitcast<u32>(largest / 127.0);
 }

@@ -9,7 +9,7 @@ struct Params {
   rows: u32,    // of the matrix
   columns: u32, // of the matrix
   vectors: u32,
-  added: u32,   // 1 if there is a residual
+  added: u32,   // 1 if there is a residual [vectors, rows], 2 if it is [rows]
 }
 
 @group(0) @binding(0) var<storage, read> blocks: array<u32>;

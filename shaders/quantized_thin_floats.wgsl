@@ -7,7 +7,7 @@ struct Params {
   rows: u32,    // of the matrix
   columns: u32, // of the matrix, a multiple of 4
   vectors: u32,
-  added: u32,   // 1 if there is a residual
+  added: u32,   // 1 if there is a residual [vectors, rows], 2 if it is [rows]
 }
 
 @group(0) @binding(0) var<storage, read> blocks: array<vec2u>;

@@ -6,7 +6,7 @@ struct Params {
   rows: u32,    // of the matrix, columns of y
   columns: u32, // of the matrix
   vectors: u32, // rows of y
-  added: u32,   // 1 if there is a residual
+  added: u32,   // 1 if there is a residual [vectors, rows], 2 if it is [rows]
 }
 
 @group(0) @binding(0) var<storage, read> blocks: array<u32>;
@@ -72,7 +72,7 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) th
           let place = of_y * params.rows + column;
           var sum = sums[j][i];
           if (params.added != 0u) {
-            sum += residual[place];
+            sum += residual[select(place, column, params.added == 2u)];
           }
           y[place] = sum;
         }

@@ -1,14 +1,16 @@
-// y = x / sqrt(mean(x²) + eps) * weight for rows of x, by a workgroup each.
+// y = x / sqrt(mean(x²) + eps) * weight + residual for rows of x, by a workgroup each.
 
 struct Params {
   rows: u32,
   length: u32,
   eps: f32,
+  added: u32, // 1 if there is a residual
 }
 
 @group(0) @binding(0) var<storage, read> x: array<f32>;
 @group(0) @binding(1) var<storage, read> weight: array<f32>;
-@group(0) @binding(2) var<storage, read_write> y: array<f32>;
+@group(0) @binding(2) var<storage, read> residual: array<f32>;
+@group(0) @binding(3) var<storage, read_write> y: array<f32>;
 @group(1) @binding(0) var<uniform> params: Params;
 
 const THREADS = 256u;
@@ -47,7 +49,11 @@ fn main(
   let root = sqrt(shares[0] / f32(params.length) + params.eps);
   if (row < params.rows) {
     for (i = thread; i < params.length; i += THREADS) {
-      y[start + i] = x[start + i] / root * weight[i];
+      var value = x[start + i] / root * weight[i];
+      if (params.added != 0u) {
+        value += residual[start + i];
+      }
+      y[start + i] = value;
     }
   }
 }

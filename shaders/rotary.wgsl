@@ -4,6 +4,8 @@
 
 //#include lib/rotary.wgsl
 
+//#include lib/rotary_of_heads.wgsl
+
 @group(0) @binding(4) var<storage, read_write> y: array<f32>;
 
 const THREADS = 64u;
@@ -22,6 +24,6 @@ fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) group
   if (params.capacity == 0u) {
     y[i] = value;
   } else if (place < params.capacity) {
-    y[row_of(token, head, place) * params.width + at] = value;
+    y[row_of(token, head, params.heads, place) * params.width + at] = value;
   }
 }

@@ -41,7 +41,7 @@ fn finish(sums: array<f32, MOST>, first_row: u32, thread: u32) {
       let place = v * params.rows + row;
       var sum = parts[lane * THREADS + thread - lane];
       if (params.added != 0u) {
-        sum += residual[place];
+        sum += residual[select(place, row, params.added == 2u)];
       }
       y[place] = sum;
     }

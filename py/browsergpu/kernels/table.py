@@ -27,6 +27,7 @@ from browsergpu.kernels.networks import (
     cached_attention,
     embedding,
     images,
+    joined_heads,
     rms_norm,
     rotary,
 )
@@ -74,6 +75,7 @@ FAMILIES: tuple[KernelFamily, ...] = tuple(
         jacobi,
         rms_norm,
         rotary,
+        joined_heads,
         cached_attention,
         quantized_rows,
         quantized_products,

@@ -22,7 +22,7 @@ from browsergpu.llm.models.architectures import DECODERS, ENCODERS, check_archit
 from browsergpu.llm.models.bert import Bert
 from browsergpu.llm.models.cache import DTYPES, check_dtype
 from browsergpu.llm.models.config import Config, architecture_of, config_of
-from browsergpu.llm.models.weights import Weights
+from browsergpu.llm.models.weights import Tensors, Weights
 from browsergpu.llm.tokens.gguf_vocabulary import from_gguf
 from browsergpu.llm.tokens.tokenizer import Tokenizer
 from browsergpu.llm.tokens.tokenizer_json import load_tokenizer
@@ -122,7 +122,7 @@ def _loaded(file: Any, context: Any, cache_dtype: str, device: Any) -> LanguageM
 
 
 def _made(
-    tensors: Mapping[str, Any], metadata: Mapping[str, Any], tokenizer: Tokenizer, context: Any,
+    tensors: Tensors, metadata: Mapping[str, Any], tokenizer: Tokenizer, context: Any,
     cache_dtype: str, device: Any, template: Any, ends: Sequence[int], variables: Mapping[str, Any],
     *, pools_first: bool,
 ) -> LanguageModel | Encoder:  # fmt: skip

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -56,6 +57,49 @@ class FileParts(Shown):
         if copy is False:
             raise ValueError("the bytes of a file must be copied")
         found = self._file.read(self._begin, self._end)
+        return found if dtype is None else found.astype(dtype, copy=False)
+
+
+class JoinedParts(Shown):
+    """Bytes one after another. Slices are read when NumPy converts them.
+
+    Parameters
+    ----------
+    parts : sequence of array of uint8, or FileParts
+        The bytes.
+    """
+
+    def __init__(self, parts: Sequence[np.ndarray | FileParts]) -> None:
+        self._parts = tuple(parts)
+
+    def _facts(self) -> str:
+        return f"of {self.size} bytes"
+
+    @property
+    def size(self) -> int:
+        """Number of bytes."""
+        return sum(int(part.size) for part in self._parts)
+
+    def __getitem__(self, where: slice) -> JoinedParts:
+        begin, end, step = where.indices(self.size)
+        if step != 1:
+            raise ValueError("slices of joined parts must have step 1")
+        found = []
+        for part in self._parts:
+            own = part[max(begin, 0) : max(end, 0)]
+            if own.size:
+                found.append(own)
+            begin, end = begin - int(part.size), end - int(part.size)
+        return JoinedParts(found)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        if len(self._parts) == 1:
+            return np.asarray(self._parts[0], dtype=dtype, copy=copy)
+        if copy is False:
+            raise ValueError("the bytes of several parts must be copied")
+        found = np.concatenate(
+            [np.asarray(part) for part in self._parts] or [np.empty(0, np.uint8)]
+        )
         return found if dtype is None else found.astype(dtype, copy=False)
 
 

@@ -13,7 +13,7 @@ from browsergpu.core.checks import product
 from browsergpu.core.element_types import ElementType
 from browsergpu.core.shapes import Shape
 from browsergpu.core.turns import exclusive
-from browsergpu.functions.interchange.file_parts import FileParts
+from browsergpu.functions.interchange.file_parts import FileParts, JoinedParts
 from browsergpu.functions.nn.inputs import memory
 from browsergpu.tensors import transfers
 
@@ -23,15 +23,16 @@ _PIECE = 1 << 22
 
 @exclusive
 def upload(
-    op: str, data: np.ndarray | FileParts, kind: ElementType, shape: Shape, device: Any = None
-) -> Array:
+    op: str, data: np.ndarray | FileParts | JoinedParts, kind: ElementType, shape: Shape,
+    device: Any = None,
+) -> Array:  # fmt: skip
     """Return an array of 4-byte elements, whose bytes are uploaded in pieces.
 
     Parameters
     ----------
     op : str
         Name of the operation, for errors.
-    data : array of uint8 or FileParts
+    data : array of uint8, FileParts or JoinedParts
         The bytes of the elements. Missing ones of the last element become 0.
     kind : ElementType
         The type, of 4 bytes.

@@ -22,8 +22,8 @@ from browsergpu.tensors.language import attention
 
 @refusing_gradients("nn.rms_norm")
 @constant
-def rms_norm(x: Array, weight: Array, eps: float) -> Array:
-    """Return :func:`browsergpu.nn.rms_norm` over the last axis, computed by one kernel.
+def rms_norm(x: Array, weight: Array, eps: float, residual: Array | None = None) -> Array:
+    """Return :func:`browsergpu.nn.rms_norm` over the last axis, plus a residual, by one kernel.
 
     It has no gradient.
 
@@ -35,6 +35,8 @@ def rms_norm(x: Array, weight: Array, eps: float) -> Array:
         Shape [N], float32.
     eps : float
         Added to the mean of squares.
+    residual : Array, optional
+        Shape of ``x``, float32.
     """
     op = "rms_norm"
     own = apply.packed(apply.cast_to(op, inputs.floats(op, "x", x), FLOAT32, copy=False))
@@ -42,11 +44,17 @@ def rms_norm(x: Array, weight: Array, eps: float) -> Array:
         raise InvalidArgument(op, "x", own, "have at least 1 axis")
     factor = inputs.shaped(op, "weight", inputs.floats(op, "weight", weight), own.shape[-1:])
     factor = apply.packed(apply.cast_to(op, factor, FLOAT32, copy=False))
+    added = None
+    if residual is not None:
+        added = inputs.shaped(op, "residual", inputs.floats(op, "residual", residual), own.shape)
+        added = apply.packed(apply.cast_to(op, added, FLOAT32, copy=False))
     made = inputs.room(op, own, FLOAT32, own.shape)
     if made.size:
         small = checks.nonnegative(op, "eps", eps)
-        views = (inputs.memory(one) for one in (own, factor, made))
-        attention.rms_norm(own.device, op, *views, eps=small)
+        attention.rms_norm(
+            own.device, op, inputs.memory(own), inputs.memory(factor), inputs.memory(made),
+            inputs.memory_of(added), eps=small,
+        )  # fmt: skip
     return made
 
 
@@ -107,6 +115,73 @@ def store(
     views = (inputs.memory(one) for one in (own, angles, position, slots, made))
     attention.rotate(own.device, op, *views, adjacent=checks.flag(op, "adjacent", adjacent))
     become(cache, made)
+
+
+@refusing_gradients("nn.scaled_dot_product_attention")
+@constant
+def split_heads(
+    x: Array, heads: int, keys: Array, values: Array, angles: Array, position: Array, slots: Array,
+    adjacent: bool = False, norms: Array | None = None, eps: float = 0.0,
+) -> Array:  # fmt: skip
+    """Return rotated queries, and write rotated keys, and values, to a cache, by one kernel.
+
+    Parameters
+    ----------
+    x : Array
+        Queries, keys and values of each token side by side: float32 of shape [T, H + 2G, D]. Or
+        only queries and keys, of shape [T, H + G, D]. D is a multiple of 4, at most 512.
+    heads : int
+        H.
+    keys, values : Array
+        The cache, with G heads, as :func:`store` writes it. Values are written if x has them.
+    angles, position, slots, adjacent
+        As :func:`store` takes them, for queries and keys.
+    norms : Array, optional
+        Weights of the RMS norms of queries and keys, float32 of shape [2, D]. They are normalized
+        before they are rotated.
+    eps : float
+        Added to the mean of squares.
+
+    Returns
+    -------
+    Array
+        Queries, float32 of shape [T, H, D].
+    """
+    op = "split_heads"
+    own = _heads(op, x)
+    tokens, joined, width = own.shape
+    queries = checks.integer(op, "heads", heads, 1)
+    _check_angles(op, own, angles, position)
+    _check_slots(op, slots, position)
+    groups = keys.shape[1] if isinstance(keys, Array) and keys.ndim == 4 else 0
+    _check_cache(op, "keys", keys, groups, width)
+    _check_cache(op, "values", values, groups, width)
+    if joined not in (queries + groups, queries + 2 * groups):
+        expected = f"have {queries} heads, and {groups} or {2 * groups} for the cache"
+        raise InvalidArgument(op, "x", own, expected)
+    if values.shape != keys.shape or values.dtype != keys.dtype:
+        raise InvalidArgument(op, "values", values, f"have shape {keys.shape}, as keys")
+    if width % 4 or not 0 < width <= WIDEST:
+        raise InvalidArgument(op, "x", own, f"have heads of a multiple of 4 up to {WIDEST}")
+    factors = None
+    if norms is not None:
+        factors = inputs.shaped(op, "norms", inputs.floats(op, "norms", norms), (2, width))
+        factors = apply.packed(apply.cast_to(op, factors, FLOAT32, copy=False))
+    small = checks.nonnegative(op, "eps", eps)
+    made = inputs.room(op, own, FLOAT32, (tokens, queries, width))
+    if not keys.size:
+        raise InvalidArgument(op, "keys", keys, "have at least 1 position")
+    if not tokens:
+        return made
+    targets = writable(keys, [keys, values]), writable(values, [keys, values])
+    views = (inputs.memory(one) for one in (angles, position, slots, *targets, made))
+    attention.split_heads(
+        own.device, op, inputs.memory(own), inputs.memory_of(factors), *views,
+        adjacent=checks.flag(op, "adjacent", adjacent), eps=small,
+    )  # fmt: skip
+    for cache, target in zip((keys, values), targets, strict=True):
+        become(cache, target)
+    return made
 
 
 @refusing_gradients("nn.scaled_dot_product_attention")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import accumulate, pairwise
 from typing import Any
 
 import numpy as np
@@ -18,7 +20,7 @@ from browsergpu.core.errors import InvalidArgument, InvalidType
 from browsergpu.core.shapes import Shape
 from browsergpu.core.showing import Description, Shown, shown
 from browsergpu.functions import creation, elementwise, manipulation
-from browsergpu.functions.interchange.file_parts import FileParts
+from browsergpu.functions.interchange.file_parts import FileParts, JoinedParts
 from browsergpu.functions.interchange.uploads import upload
 from browsergpu.functions.linalg.linear import matmul
 from browsergpu.functions.nn import inputs
@@ -72,7 +74,7 @@ class QuantizedArray(Shown):
             data = np.frombuffer(data, np.uint8)
         if isinstance(data, np.ndarray) and data.dtype == np.uint8:
             data = np.ascontiguousarray(data).reshape(-1)
-        elif not isinstance(data, FileParts):
+        elif not isinstance(data, FileParts | JoinedParts):
             raise InvalidType(op, "data", data, "bytes, or an array of uint8")
         nbytes = rows * own.row_bytes(columns)
         if data.size != nbytes:
@@ -175,6 +177,52 @@ def of_blocks(blocks: Array, shape: Shape, format: str) -> QuantizedArray:
     return made
 
 
+def joined_rows(
+    op: str, parts: Sequence[np.ndarray | FileParts], rows: Sequence[int], columns: int,
+    format: str, device: Any,
+) -> tuple[Array, list[Array]] | tuple[QuantizedArray, list[QuantizedArray]] | None:  # fmt: skip
+    """Return a matrix of the rows of several, and the several, which share its memory.
+
+    Parameters
+    ----------
+    op : str
+        Name of the operation, for errors.
+    parts : sequence of array of uint8, or FileParts
+        The bytes of each matrix.
+    rows : sequence of int
+        The rows of each.
+    columns : int
+        The columns of all.
+    format : str
+        F32, or a format of :class:`QuantizedArray`.
+    device : Device
+        The device. The current device if None.
+
+    Returns
+    -------
+    tuple or None
+        None for other formats, and if a buffer cannot hold all, or a matrix does not begin at a
+        word.
+    """
+    own = FORMATS.get(format)
+    if format != "F32" and (own is None or columns % own.elements):
+        return None
+    each = [count * (4 * columns if own is None else own.row_bytes(columns)) for count in rows]
+    is_empty = not sum(each)
+    if is_empty or sum(each) > current(device).device.largest_buffer or any(n % 4 for n in each):
+        return None
+    data, shape, begins = JoinedParts(parts), (sum(rows), columns), [0, *accumulate(rows)]
+    if own is None:
+        floats = upload(op, data, FLOAT32, shape, device)
+        return floats, [floats[begin:end] for begin, end in pairwise(begins)]
+    whole = QuantizedArray(data, shape, format, device)
+    row = own.row_bytes(columns)
+    return whole, [
+        of_blocks(whole._blocks[begin * row // 4 : end * row // 4], (end - begin, columns), format)
+        for begin, end in pairwise(begins)
+    ]
+
+
 def checked_format(op: str, name: str, value: Any) -> Format:
     """Return the format with a name. Raises InvalidArgument for an unknown one."""
     found = FORMATS.get(value) if isinstance(value, str) else None
@@ -258,9 +306,12 @@ def _of_parts(indices: Array, weight: QuantizedArray) -> Array:
 @differentiable(
     input=lambda g, weight: matmul(g, weight.dequantize()),
     residual=lambda g: g,
+    bias=lambda g: g,
 )
-def linear(input: Array, weight: QuantizedArray, residual: Array | None = None) -> Array:
-    """Return ``input @ weight.T + residual`` for a quantized weight.
+def linear(
+    input: Array, weight: QuantizedArray, residual: Array | None = None, bias: Array | None = None
+) -> Array:
+    """Return ``input @ weight.T + residual + bias`` for a quantized weight.
 
     The weight is dequantized as the kernel reads it. At most eight vectors are rounded to 16 bits,
     with a float32 factor for each 16 numbers, unless the weight is F16 or BF16.
@@ -273,6 +324,8 @@ def linear(input: Array, weight: QuantizedArray, residual: Array | None = None) 
         Shape [O, I]. It gets no gradient.
     residual : Array, optional
         Shape [..., O], float32 or float16.
+    bias : Array, optional
+        Shape [O], float32 or float16.
 
     Returns
     -------
@@ -292,21 +345,30 @@ def linear(input: Array, weight: QuantizedArray, residual: Array | None = None) 
     added = None
     if residual is not None:
         added = inputs.shaped(op, "residual", inputs.floats(op, "residual", residual), shape)
+    shift = inputs.vector(op, "bias", bias, rows)
     if weight._parts:
         made = manipulation.concat([linear(x, part) for part in weight._parts], axis=-1)
-        return made if added is None else made + added
+        return _sum(made, added, shift)
     vectors = product(x.shape[:-1])
     if not vectors * rows or not columns:
         zeros = creation.zeros(shape, dtype=np.float32, device=x.device)
-        return zeros if added is None else zeros + added
+        return _sum(zeros, added, shift)
     if not fits_grid(vectors, rows):
         given = Description(shown(x))
         raise InvalidArgument(op, "input", given, "have fewer rows for a weight of this size")
     own = apply.packed(x.reshape((vectors, columns)))
     left = None if added is None else apply.packed(added.reshape((vectors, rows)))
+    beside = None if shift is None or left is not None else apply.packed(shift)
     made = inputs.room(op, x, FLOAT32, (vectors, rows))
     quantized.multiply(
         x.device, op, inputs.memory(weight._blocks), inputs.memory(own), inputs.memory(made),
-        weight.format, inputs.memory_of(left),
+        weight.format, inputs.memory_of(left), inputs.memory_of(beside),
     )  # fmt: skip
-    return made.reshape(shape)
+    made = made.reshape(shape)
+    return made if beside is not None else _sum(made, None, shift)
+
+
+def _sum(made: Array, residual: Array | None, bias: Array | None) -> Array:
+    """Return a product with what is added to it."""
+    found = made if residual is None else made + residual
+    return found if bias is None else found + bias

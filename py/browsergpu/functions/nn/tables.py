@@ -100,8 +100,7 @@ def linear(input: Array, weight: Array | QuantizedArray, bias: Array | None = No
         If an operand does not consist of floats.
     """
     if isinstance(weight, QuantizedArray):
-        found: Array = quantized.linear(input, weight)
-        return found if bias is None else found + bias
+        return quantized.linear(input, weight, bias=bias)
     return _linear(input, weight, bias)
 
 

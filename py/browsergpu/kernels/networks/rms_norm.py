@@ -10,17 +10,22 @@ from browsergpu.kernels.base.family import Kernel, KernelFamily, bindings
 
 
 def rms_norm(
-    build: Build, x: Slot, weight: Slot, y: Slot, rows: int, length: int, eps: float
-) -> None:
-    """Add y = x / √(mean(x²) + eps) · weight for float32 rows. y is another buffer than x."""
-    build.dispatch("rms_norm", "", fold(rows), (x, weight, y), rows, length, eps)
+    build: Build, x: Slot, weight: Slot, y: Slot, rows: int, length: int, eps: float,
+    residual: Slot | None = None,
+) -> None:  # fmt: skip
+    """Add y = x / √(mean(x²) + eps) · weight + residual for float32 rows.
+
+    y is another buffer than x and the residual.
+    """
+    slots = x, weight, x if residual is None else residual, y
+    build.dispatch("rms_norm", "", fold(rows), slots, rows, length, eps, int(residual is not None))
 
 
 FAMILY = KernelFamily(
     kernels=(
         Kernel(
-            "rms_norm", "rms_norm.wgsl", bindings("x", "weight", "y"),
-            params("rows: u32", "length: u32", "eps: f32"),
+            "rms_norm", "rms_norm.wgsl", bindings("x", "weight", "residual", "y"),
+            params("rows: u32", "length: u32", "eps: f32", "added: u32"),
         ),
     )
 )  # fmt: skip

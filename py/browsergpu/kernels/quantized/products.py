@@ -26,14 +26,17 @@ _TILE = 64
 
 def multiply(
     build: Build, weight: Slot, x: Slot, y: Slot, vectors: int, rows: int, columns: int, name: str,
-    residual: Slot | None = None,
+    residual: Slot | None = None, bias: Slot | None = None,
 ) -> None:  # fmt: skip
-    """Add y = x weightᵀ + residual for x [vectors, columns] and a matrix [rows, columns].
+    """Add y = x weightᵀ + residual or bias for x [vectors, columns] and a matrix [rows, columns].
 
-    The matrix has the format ``name``. No extent may be 0, and y is another buffer than x.
+    The matrix has the format ``name``. A residual is [vectors, rows], a bias [rows]. No extent may
+    be 0, and y is another buffer than x.
     """
-    slots = (weight, x, x if residual is None else residual, y)
-    fields = rows, columns, vectors, int(residual is not None)
+    added = bias if residual is None else residual
+    slots = (weight, x, x if added is None else added, y)
+    kind = int(residual is not None) or 2 * (bias is not None)
+    fields = rows, columns, vectors, kind
     if vectors <= FEW:
         most = next(most for most in _SHARES if vectors <= most)
         each, lanes = _share(name, most, rows)

@@ -10,7 +10,7 @@ import numpy as np
 from browsergpu.arrays.array import Array
 from browsergpu.functions import creation
 from browsergpu.functions.nn import tables
-from browsergpu.llm.models.layers import Linear
+from browsergpu.llm.models.linear import Linear
 from browsergpu.networks.module import Module
 from browsergpu.networks.parameter import Parameter
 
@@ -48,5 +48,8 @@ class LoRALinear(Module):
 
     def forward(self, x: Array, residual: Array | None = None) -> Array:
         """Return an array of shape [..., rows]."""
-        added = tables.linear(tables.linear(x, self.lora_A), self.lora_B) * self.scale
-        return self.base(x, residual) + added  # type: ignore[no-any-return]
+        return self.base(x, residual) + self.delta(x)  # type: ignore[no-any-return]
+
+    def delta(self, x: Array) -> Array:
+        """Return what the adapter adds, an array of shape [..., rows]."""
+        return tables.linear(tables.linear(x, self.lora_A), self.lora_B) * self.scale  # type: ignore[no-any-return]

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from math import pi
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from browsergpu.arrays.array import Array
 from browsergpu.core.errors import InvalidArgument, Unsupported
 from browsergpu.core.showing import Description, Shown
 from browsergpu.functions import creation
-from browsergpu.functions.language.quantized import QuantizedArray
+from browsergpu.functions.language.quantized import QuantizedArray, joined_rows
 from browsergpu.networks.files.headers import shallow_json
 from browsergpu.networks.files.safetensors import Safetensors
 
@@ -166,6 +167,25 @@ class ModelFolder(Shown, Mapping[str, Any]):
             floats = file.numpy(own).astype(np.float32)
             return creation.asarray(floats, device=self._device)
         return file[own]
+
+    def joined(
+        self, names: Sequence[str]
+    ) -> tuple[Array, list[Array]] | tuple[QuantizedArray, list[QuantizedArray]] | None:
+        """Return a matrix of the rows of several, which may be in several files.
+
+        See :meth:`GGUF.joined`.
+        """
+        places = [self._places[name] for name in names]
+        entries = [file.entries[own] for file, own in places]
+        first = entries[0]
+        if any(
+            len(one.shape) != 2 or one.shape[1] != first.shape[1] or one.dtype != first.dtype
+            for one in entries
+        ):
+            return None
+        parts = [file.part(own) for file, own in places]
+        rows = [one.shape[0] for one in entries]
+        return joined_rows(_OP, parts, rows, first.shape[1], first.dtype, self._device)
 
     def __iter__(self) -> Iterator[str]:
         yield from self._made

@@ -8,7 +8,7 @@ Source: https://github.com/ggml-org/ggml/blob/master/docs/gguf.md
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,7 +22,7 @@ from browsergpu.core.showing import Description
 from browsergpu.functions import creation
 from browsergpu.functions.interchange.file_parts import FileParts, file_parts
 from browsergpu.functions.interchange.uploads import upload
-from browsergpu.functions.language.quantized import QuantizedArray
+from browsergpu.functions.language.quantized import QuantizedArray, joined_rows
 from browsergpu.kernels.quantized.formats import FORMATS
 
 _MAGIC = b"GGUF"
@@ -103,6 +103,24 @@ class GGUF(Mapping[str, Any]):
 
     def _part(self, one: Tensor) -> np.ndarray | FileParts:
         return self._bytes[one.begin : one.begin + one.nbytes]
+
+    def joined(
+        self, names: Sequence[str]
+    ) -> tuple[Array, list[Array]] | tuple[QuantizedArray, list[QuantizedArray]] | None:
+        """Return a matrix of the rows of several, and the several, which share its memory.
+
+        None if a buffer cannot hold all, or if their formats or columns differ.
+        """
+        found = [self.tensors[name] for name in names]
+        first = found[0]
+        if any(
+            len(one.shape) != 2 or one.shape[1] != first.shape[1] or one.format != first.format
+            for one in found
+        ):
+            return None
+        parts = [self._part(one) for one in found]
+        rows = [one.shape[0] for one in found]
+        return joined_rows("GGUF", parts, rows, first.shape[1], first.format, self._device)
 
     def __getitem__(self, name: str) -> Array | QuantizedArray:
         one = self.tensors[name]

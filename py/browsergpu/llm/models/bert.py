@@ -11,7 +11,8 @@ from browsergpu.functions import creation, manipulation
 from browsergpu.functions.nn import activations, tables
 from browsergpu.functions.nn.attention import scaled_dot_product_attention
 from browsergpu.llm.models.config import Config
-from browsergpu.llm.models.layers import LayerNorm, Linear
+from browsergpu.llm.models.layers import LayerNorm
+from browsergpu.llm.models.linear import layers_of, linear
 from browsergpu.llm.models.weights import Weights
 from browsergpu.networks.layers.containers import ModuleList
 from browsergpu.networks.module import Module
@@ -24,18 +25,24 @@ class BertBlock(Module):
         super().__init__()
         prefix, width, inner = f"blk.{layer}", config.width, config.inner
         self.sizes = config.heads, config.head_width
-        self.q = Linear(weights, f"{prefix}.attn_q", width, width)
-        self.k = Linear(weights, f"{prefix}.attn_k", width, width)
-        self.v = Linear(weights, f"{prefix}.attn_v", width, width)
-        self.output = Linear(weights, f"{prefix}.attn_output", width, width)
+        rows = {f"{prefix}.attn_{name}": width for name in "qkv"}
+        #: Queries, keys and values as one product, or None.
+        self.joined, (self.q, self.k, self.v) = layers_of(weights, rows, width, (3,))
+        self.output = linear(weights, f"{prefix}.attn_output", width, width)
         self.attention_norm = LayerNorm(weights, f"{prefix}.attn_output_norm", width, config.eps)
-        self.up = Linear(weights, f"{prefix}.ffn_up", inner, width)
-        self.down = Linear(weights, f"{prefix}.ffn_down", width, inner)
+        self.up = linear(weights, f"{prefix}.ffn_up", inner, width)
+        self.down = linear(weights, f"{prefix}.ffn_down", width, inner)
         self.norm = LayerNorm(weights, f"{prefix}.layer_output_norm", width, config.eps)
 
     def forward(self, x: Array, count: int, mask: Array | None) -> Array:
         """Return the states [count · T, width] after the block, of ``count`` texts of T tokens."""
-        q, k, v = (self._heads(one(x), count) for one in (self.q, self.k, self.v))
+        layers, width = (self.q, self.k, self.v), x.shape[1]
+        if self.joined is None:
+            each = [one(x) for one in layers]
+        else:
+            all_of_them = self.joined(x, layers)
+            each = [all_of_them[:, n * width : (n + 1) * width] for n in range(3)]
+        q, k, v = (self._heads(one, count) for one in each)
         scale = 1 / sqrt(self.sizes[1])
         found = scaled_dot_product_attention(q, k, v, mask, scale=scale)
         joined = manipulation.permute_dims(found, (0, 2, 1, 3)).reshape(x.shape)

@@ -11,7 +11,7 @@ from browsergpu.arrays.array import Array
 from browsergpu.core.errors import InvalidArgument
 from browsergpu.core.showing import Shown
 from browsergpu.functions import creation
-from browsergpu.functions.language.attention import cached_attention, store
+from browsergpu.functions.language.attention import cached_attention, split_heads, store
 from browsergpu.kernels.networks.rotary import row_words
 from browsergpu.llm.models.config import Config
 
@@ -87,7 +87,27 @@ class Cache(Shown):
         """
         turn = self._as_is if angles is None else angles
         store(keys, self.keys[layer], turn, self.position, self.slots, adjacent)
+        self.add_values(layer, values)
+
+    def add_values(self, layer: int, values: Array) -> None:
+        """Store values [T, kv_heads, head_width] from the positions on."""
         store(values, self.values[layer], self._as_is, self.position, self.slots)
+
+    def split(
+        self, layer: int, x: Array, heads: int, angles: Array | None, norms: Array | None,
+        eps: float, *, adjacent: bool,
+    ) -> Array:  # fmt: skip
+        """Return the queries of x [T, joined, head_width], and store its keys and perhaps values.
+
+        ``heads`` are queries, followed by keys, and by values or not. ``norms`` and ``eps`` are
+        those of ``functions.language.attention.split_heads``. Queries and keys are rotated by
+        ``angles``, unless None.
+        """
+        turn = self._as_is if angles is None else angles
+        keys, values = self.keys[layer], self.values[layer]
+        return split_heads(
+            x, heads, keys, values, turn, self.position, self.slots, adjacent, norms, eps
+        )
 
     def attend(self, layer: int, query: Array, scale: float, softcap: float, window: int) -> Array:
         """Return the causal attention of queries [T, heads, head_width] to the layer's entries."""

@@ -45,8 +45,8 @@ class GemmaBlock(Module):
 
     def forward(self, x: Array, cache: Cache | None, angles: Array) -> Array:
         """Return the states [T, width] after the block."""
-        x = x + self.after_attention(self.attention(self.attention_norm(x), cache, angles))
-        return x + self.after_mlp(self.mlp(self.mlp_norm(x)))  # type: ignore[no-any-return]
+        x = self.after_attention(self.attention(self.attention_norm(x), cache, angles), x)
+        return self.after_mlp(self.mlp(self.mlp_norm(x)), x)  # type: ignore[no-any-return]
 
 
 class Gemma(Decoder):

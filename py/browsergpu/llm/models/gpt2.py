@@ -9,7 +9,8 @@ from browsergpu.functions import creation
 from browsergpu.functions.nn import activations, tables
 from browsergpu.llm.models.cache import Cache
 from browsergpu.llm.models.config import Config
-from browsergpu.llm.models.layers import Attention, Head, LayerNorm, Linear
+from browsergpu.llm.models.layers import Attention, Head, LayerNorm
+from browsergpu.llm.models.linear import linear
 from browsergpu.llm.models.weights import Weights
 from browsergpu.networks.layers.containers import ModuleList
 from browsergpu.networks.module import Module
@@ -24,8 +25,8 @@ class GPT2Block(Module):
         self.attention_norm = LayerNorm(weights, f"{prefix}.attn_norm", width, config.eps)
         self.attention = Attention(weights, prefix, config, layer)
         self.mlp_norm = LayerNorm(weights, f"{prefix}.ffn_norm", width, config.eps)
-        self.up = Linear(weights, f"{prefix}.ffn_up", inner, width)
-        self.down = Linear(weights, f"{prefix}.ffn_down", width, inner)
+        self.up = linear(weights, f"{prefix}.ffn_up", inner, width)
+        self.down = linear(weights, f"{prefix}.ffn_down", width, inner)
 
     def forward(self, x: Array, cache: Cache) -> Array:
         """Return the states [T, width] after the block."""

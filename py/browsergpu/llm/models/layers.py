@@ -7,47 +7,32 @@ from math import sqrt
 
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.autograd.families import TRACKED
-from browsergpu.functions.language import quantized
+from browsergpu.functions import manipulation
 from browsergpu.functions.language.attention import rms_norm, rotate
 from browsergpu.functions.language.quantized import QuantizedArray
 from browsergpu.functions.nn import normalization, tables
 from browsergpu.llm.models import training
 from browsergpu.llm.models.cache import Cache
 from browsergpu.llm.models.config import Config
+from browsergpu.llm.models.linear import Joined, layers_of, linear
 from browsergpu.llm.models.weights import Weights
 from browsergpu.networks.module import Module
 
 
-class Linear(Module):
-    """Compute x weightᵀ + bias + residual. The bias is that of the file, if it has one."""
-
-    def __init__(self, weights: Weights, name: str, rows: int, columns: int) -> None:
-        super().__init__()
-        self.weight = weights.matrix(f"{name}.weight", rows, columns)
-        self.bias = weights.optional_vector(f"{name}.bias", rows)
-
-    def forward(self, x: Array, residual: Array | None = None) -> Array:
-        """Return an array of shape [..., rows]."""
-        if isinstance(self.weight, QuantizedArray):
-            found: Array = quantized.linear(x, self.weight, residual)
-            return found if self.bias is None else found + self.bias
-        found = tables.linear(x, self.weight, self.bias)
-        return found if residual is None else found + residual
-
-
 class RMSNorm(Module):
-    """Divide by the root mean square over the last axis, then scale."""
+    """Divide by the root mean square over the last axis, scale, and add a residual."""
 
     def __init__(self, weights: Weights, name: str, width: int, eps: float) -> None:
         super().__init__()
         self.weight = weights.vector(f"{name}.weight", width)
         self.eps = eps
 
-    def forward(self, x: Array) -> Array:
+    def forward(self, x: Array, residual: Array | None = None) -> Array:
         """Return an array of the input's shape."""
-        if type(x) in TRACKED:  # the kernel has no gradient
-            return normalization.rms_norm(x, self.weight.shape, self.weight, self.eps)
-        return rms_norm(x, self.weight, self.eps)
+        if type(x) in TRACKED or type(residual) in TRACKED:  # the kernel has no gradient
+            found = normalization.rms_norm(x, self.weight.shape, self.weight, self.eps)
+            return found if residual is None else found + residual
+        return rms_norm(x, self.weight, self.eps, residual)
 
 
 class LayerNorm(Module):
@@ -88,18 +73,25 @@ class Attention(Module):
         super().__init__()
         width, heads, kv_heads = config.head_width, config.heads, config.kv_heads
         self.sizes = heads, kv_heads, width
+        #: Queries, keys and values as one product, or queries and keys, or None.
+        self.joined: Joined | None = None
         if f"{prefix}.attn_qkv.weight" in weights:
             rows = (heads + 2 * kv_heads) * width
-            self.qkv = Linear(weights, f"{prefix}.attn_qkv", rows, config.width)
+            self.qkv = linear(weights, f"{prefix}.attn_qkv", rows, config.width)
         else:
-            self.q = Linear(weights, f"{prefix}.attn_q", heads * width, config.width)
-            self.k = Linear(weights, f"{prefix}.attn_k", kv_heads * width, config.width)
-            self.v = Linear(weights, f"{prefix}.attn_v", kv_heads * width, config.width)
-        self.output = Linear(weights, f"{prefix}.attn_output", config.width, heads * width)
+            each = {"q": heads * width, "k": kv_heads * width, "v": kv_heads * width}
+            self.joined, (self.q, self.k, self.v) = layers_of(
+                weights, {f"{prefix}.attn_{name}": rows for name, rows in each.items()},
+                config.width, (3, 2),
+            )  # fmt: skip
+        self.output = linear(weights, f"{prefix}.attn_output", config.width, heads * width)
+        #: Weights of the norms of queries and keys, [2, head_width].
+        self.norms: Array | None = None
         if normed:
             self.q_norm = RMSNorm(weights, f"{prefix}.attn_q_norm", width, config.eps)
             self.k_norm = RMSNorm(weights, f"{prefix}.attn_k_norm", width, config.eps)
-        self.is_normed = normed
+            self.norms = manipulation.stack([self.q_norm.weight, self.k_norm.weight])
+        self.eps = config.eps
         self.layer, self.window = layer, window
         self.adjacent = config.adjacent_pairs
         self.scale = config.attention_scale or 1 / sqrt(width)
@@ -112,17 +104,15 @@ class Attention(Module):
 
         Without a cache, the tokens are the whole sequence, and there is a gradient.
         """
-        q, k, v = self._heads(x)
         if cache is None:
+            q, k, v = self._heads(x)
             if angles is not None:
                 q, k = (training.rotated(one, angles, adjacent=self.adjacent) for one in (q, k))
             found = training.attention(q, k, v, self.scale, self.softcap, self.window)
-            return self._joined(found, residual)
-        cache.add(self.layer, k, v, angles, adjacent=self.adjacent)
-        if angles is not None:
-            q = rotate(q, angles, cache.position, self.adjacent)
-        found = cache.attend(self.layer, q, self.scale, self.softcap, self.window)
-        return self._joined(found, residual)
+        else:
+            q = self._cached(x, cache, angles)
+            found = cache.attend(self.layer, q, self.scale, self.softcap, self.window)
+        return self._result(found, residual)
 
     def shares(self, x: Array, position: Array, angles: Array | None) -> Array:
         """Return how much each of the tokens [T, width] attends to each token, [heads, T, T].
@@ -134,24 +124,51 @@ class Attention(Module):
             q, k = (rotate(one, angles, position, self.adjacent) for one in (q, k))
         return training.shares(q, k, self.scale, self.softcap, self.window)
 
-    def _joined(self, x: Array, residual: Array | None) -> Array:
+    def _result(self, x: Array, residual: Array | None) -> Array:
         """Return the output of heads [T, H, D]."""
         heads, _, width = self.sizes
         return self.output(x.reshape((x.shape[0], heads * width)), residual)  # type: ignore[no-any-return]
 
+    def _cached(self, x: Array, cache: Cache, angles: Array | None) -> Array:
+        """Return queries as the cache attends to them, and add keys and values to the cache."""
+        side_by_side = self._side_by_side(x)
+        if side_by_side is None:
+            q, k, v = self._heads(x)
+            cache.add(self.layer, k, v, angles, adjacent=self.adjacent)
+            return q if angles is None else rotate(q, angles, cache.position, self.adjacent)
+        heads, kv_heads, width = self.sizes
+        if side_by_side.shape[1] == heads + kv_heads:
+            cache.add_values(self.layer, self.v(x).reshape((x.shape[0], kv_heads, width)))
+        return cache.split(
+            self.layer, side_by_side, heads, angles, self.norms, self.eps, adjacent=self.adjacent
+        )
+
+    def _side_by_side(self, x: Array) -> Array | None:
+        """Return queries, keys and perhaps values, [T, all heads, head_width], or None."""
+        if "qkv" in self._modules:
+            found = self.qkv(x)
+        elif self.joined is None:
+            return None
+        else:
+            layers = (self.q, self.k, self.v)[: len(self.joined.rows)]
+            found = self.joined(x, layers)
+        return found.reshape((x.shape[0], -1, self.sizes[2]))  # type: ignore[no-any-return]
+
     def _heads(self, x: Array) -> tuple[Array, Array, Array]:
         """Return queries, keys and values of shape [T, heads, head_width], normalized."""
         heads, kv_heads, width = self.sizes
-        count = x.shape[0]
-        if "qkv" in self._modules:
-            all_heads = self.qkv(x).reshape((count, heads + 2 * kv_heads, width))
-            end = heads + kv_heads
-            q, k, v = all_heads[:, :heads], all_heads[:, heads:end], all_heads[:, end:]
-        else:
+        count, end = x.shape[0], heads + kv_heads
+        all_heads = self._side_by_side(x)
+        if all_heads is None:
             q = self.q(x).reshape((count, heads, width))
             k = self.k(x).reshape((count, kv_heads, width))
+        else:
+            q, k = all_heads[:, :heads], all_heads[:, heads:end]
+        if all_heads is None or all_heads.shape[1] == end:
             v = self.v(x).reshape((count, kv_heads, width))
-        return (self.q_norm(q), self.k_norm(k), v) if self.is_normed else (q, k, v)
+        else:
+            v = all_heads[:, end:]
+        return (q, k, v) if self.norms is None else (self.q_norm(q), self.k_norm(k), v)
 
 
 class GatedMLP(Module):
@@ -162,14 +179,20 @@ class GatedMLP(Module):
     ) -> None:
         super().__init__()
         width, inner = config.width, config.inner
-        self.gate = Linear(weights, f"{prefix}.ffn_gate", inner, width)
-        self.up = Linear(weights, f"{prefix}.ffn_up", inner, width)
-        self.down = Linear(weights, f"{prefix}.ffn_down", width, inner)
+        rows = {f"{prefix}.ffn_gate": inner, f"{prefix}.ffn_up": inner}
+        #: Both as one product, or None.
+        self.joined, (self.gate, self.up) = layers_of(weights, rows, width, (2,))
+        self.down = linear(weights, f"{prefix}.ffn_down", width, inner)
         self.activation = activation
 
     def forward(self, x: Array, residual: Array | None = None) -> Array:
         """Return an array of the input's shape."""
-        return self.down(self.activation(self.gate(x)) * self.up(x), residual)  # type: ignore[no-any-return]
+        if self.joined is None:
+            gate, up = self.gate(x), self.up(x)
+        else:
+            both, inner = self.joined(x, (self.gate, self.up)), self.joined.rows[0]
+            gate, up = both[..., :inner], both[..., inner:]
+        return self.down(self.activation(gate) * up, residual)  # type: ignore[no-any-return]
 
 
 class Head(Module):

@@ -7,7 +7,8 @@ from browsergpu.functions.nn import activations
 from browsergpu.llm.models.cache import Cache
 from browsergpu.llm.models.config import Config
 from browsergpu.llm.models.decoder import Decoder
-from browsergpu.llm.models.layers import Attention, Linear, RMSNorm
+from browsergpu.llm.models.layers import Attention, RMSNorm
+from browsergpu.llm.models.linear import linear
 from browsergpu.llm.models.weights import Weights
 from browsergpu.networks.module import Module
 
@@ -23,8 +24,8 @@ class Phi3Block(Module):
         window = config.window if config.window < config.context else 0
         self.attention = Attention(weights, prefix, config, layer, window=window)
         self.mlp_norm = RMSNorm(weights, f"{prefix}.ffn_norm", width, config.eps)
-        self.gate_and_up = Linear(weights, f"{prefix}.ffn_up", 2 * inner, width)
-        self.down = Linear(weights, f"{prefix}.ffn_down", width, inner)
+        self.gate_and_up = linear(weights, f"{prefix}.ffn_up", 2 * inner, width)
+        self.down = linear(weights, f"{prefix}.ffn_down", width, inner)
         self.inner = inner
 
     def forward(self, x: Array, cache: Cache | None, angles: Array) -> Array:

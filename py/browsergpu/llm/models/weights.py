@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -15,18 +15,36 @@ from browsergpu.functions.language.quantized import QuantizedArray
 _OP = "llm.load"
 
 
+class Tensors(Protocol):
+    """Tensors by GGUF's names: a mapping that can also join matrices."""
+
+    def __getitem__(self, name: str) -> Any: ...
+
+    def __contains__(self, name: object) -> bool: ...
+
+    def __iter__(self) -> Iterator[str]: ...
+
+    def __len__(self) -> int: ...
+
+    def joined(self, names: Sequence[str]) -> tuple[Any, Sequence[Any]] | None:
+        """Return a matrix of the rows of several, and the several, which share its memory.
+
+        None if a buffer cannot hold all, or if their formats or columns differ.
+        """
+
+
 class Weights(Shown):
     """Tensors by GGUF's names. Every tensor of the file must be used, or loading fails.
 
     Parameters
     ----------
-    tensors : mapping
+    tensors : Tensors
         Arrays by name.
     device : Device
         Where the weights are.
     """
 
-    def __init__(self, tensors: Mapping[str, Any], device: Any) -> None:
+    def __init__(self, tensors: Tensors, device: Any) -> None:
         self._tensors = tensors
         self._used: set[str] = set()
         #: Where the weights are.
@@ -41,6 +59,24 @@ class Weights(Shown):
     def matrix(self, name: str, rows: int, columns: int) -> Array | QuantizedArray:
         """Return a matrix of a shape. Raises InvalidArgument for another shape, or none."""
         return self._get(name, (rows, columns))  # type: ignore[no-any-return]
+
+    def joined(
+        self, names: Sequence[str], rows: Sequence[int], columns: int
+    ) -> tuple[Array | QuantizedArray, Sequence[Array | QuantizedArray]] | None:
+        """Return a matrix of the rows of several, and the several, which share its memory.
+
+        None if they cannot be in one, as they differ in their formats. Raises InvalidArgument for
+        other shapes than [rows, columns] of each.
+        """
+        if any(name not in self for name in names):
+            return None
+        found: tuple[Any, Sequence[Any]] | None = self._tensors.joined(names)
+        if found is None:
+            return None
+        self._used.update(names)
+        for name, count, one in zip(names, rows, found[1], strict=True):
+            _check(name, one, (count, columns))
+        return found
 
     def vector(self, name: str, length: int) -> Array:
         """Return a vector of float32."""
@@ -73,9 +109,14 @@ class Weights(Shown):
             raise _wrong(name, Description("none"), "in the file")
         found = self._tensors[name]
         self._used.add(name)
-        if shape is not None and tuple(found.shape) != shape:
-            raise _wrong(name, tuple(found.shape), f"have shape {shape}")
+        if shape is not None:
+            _check(name, found, shape)
         return found
+
+
+def _check(name: str, tensor: Any, shape: tuple[int, ...]) -> None:
+    if tuple(tensor.shape) != shape:
+        raise _wrong(name, tuple(tensor.shape), f"have shape {shape}")
 
 
 def _wrong(name: str, value: Any, expected: str) -> InvalidArgument:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from browsergpu.core.dtypes import DType
 from browsergpu.device.device import Device
 from browsergpu.kernels.base.build import Build
-from browsergpu.kernels.networks import cached_attention, rotary
+from browsergpu.kernels.networks import cached_attention, joined_heads, rotary
 from browsergpu.kernels.networks import rms_norm as rms_norm_kernel
 from browsergpu.tensors.staging import Operand, launch, of_operands
 from browsergpu.tensors.view import View
@@ -38,15 +38,50 @@ def _rotate(
     )  # fmt: skip
 
 
-def rms_norm(device: Device, op: str, x: View, weight: View, y: View, *, eps: float) -> None:
-    """Compute y = x / √(mean(x²) + eps) · weight over the last axis of a nonempty x."""
-    launch(device, op, _rms_norm, (x, weight, y), eps)
+def split_heads(
+    device: Device, op: str, x: View, norms: View | None, angles: View, position: View, slots: View,
+    keys: View, values: View, y: View, *, adjacent: bool, eps: float,
+) -> None:  # fmt: skip
+    """Split x [tokens, joined, width] into queries y [tokens, heads, width] and caches.
+
+    Queries and keys are normalized with the weights ``norms`` [2, width], and rotated as by
+    :func:`rotate`. No extent is 0, except rotated. Values are written if x has them.
+    """
+    views = x, norms, angles, position, slots, keys, values, y
+    launch(device, op, _split_heads, views, adjacent, eps)
 
 
 @of_operands
-def _rms_norm(build: Build, x: Operand, weight: Operand, y: Operand, eps: float) -> None:
-    length = x.shape[-1]
-    rms_norm_kernel.rms_norm(build, x.slot, weight.slot, y.slot, x.size // length, length, eps)
+def _split_heads(
+    build: Build, x: Operand, norms: Operand | None, angles: Operand, position: Operand,
+    slots: Operand, keys: Operand, values: Operand, y: Operand, adjacent: bool, eps: float,
+) -> None:  # fmt: skip
+    entries, pairs, _ = angles.shape
+    _, kv_heads, capacity, _ = keys.shape
+    tokens, joined, width = x.shape
+    joined_heads.split(
+        build, x.slot, None if norms is None else norms.slot, angles.slot, position.slot,
+        slots.slot, keys.slot, values.slot, y.slot, (tokens, joined, width), y.shape[1], kv_heads,
+        2 * pairs, adjacent, entries, position.size, capacity, eps, is_int8=keys.dtype is DType.U32,
+    )  # fmt: skip
+
+
+def rms_norm(
+    device: Device, op: str, x: View, weight: View, y: View, residual: View | None = None,
+    *, eps: float,
+) -> None:  # fmt: skip
+    """Compute y = x / √(mean(x²) + eps) · weight + residual over the last axis of a nonempty x."""
+    launch(device, op, _rms_norm, (x, weight, y, residual), eps)
+
+
+@of_operands
+def _rms_norm(
+    build: Build, x: Operand, weight: Operand, y: Operand, residual: Operand | None, eps: float
+) -> None:
+    length, added = x.shape[-1], None if residual is None else residual.slot
+    rms_norm_kernel.rms_norm(
+        build, x.slot, weight.slot, y.slot, x.size // length, length, eps, added
+    )
 
 
 def attend(

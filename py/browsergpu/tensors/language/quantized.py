@@ -50,27 +50,38 @@ def _look_up(
 
 def multiply(
     device: Device, op: str, weight: View, x: View, y: View, name: str,
-    residual: View | None = None,
+    residual: View | None = None, bias: View | None = None,
 ) -> None:  # fmt: skip
-    """Compute y = x weightᵀ + residual for floats x [V, K], residual and y [V, N].
+    """Compute y = x weightᵀ + residual or bias for floats x [V, K], residual and y [V, N].
 
-    No extent is 0.
+    A bias is [N]. At most one of them is given. No extent is 0.
     """
-    launch(device, op, _multiply, (weight, x, y, residual), name)
+    launch(device, op, _multiply, (weight, x, y, residual, bias), name)
 
 
 @of_operands
 def _multiply(
-    build: Build, weight: Operand, x: Operand, y: Operand, residual: Operand | None, name: str
-) -> None:
+    build: Build, weight: Operand, x: Operand, y: Operand, residual: Operand | None,
+    bias: Operand | None, name: str,
+) -> None:  # fmt: skip
     staging = Staging(build)
     added = None if residual is None else staging.read(residual)
+    shift = None if bias is None else staging.read(bias)
     (vectors, columns), matrix_rows = x.shape, y.shape[1]
-    values, target = staging.read(x), staging.write(y, x, residual)
+    values, target = staging.read(x), staging.write(y, x, residual, bias)
     nbytes = 4 * matrix_rows * columns
     if vectors < _MANY or nbytes > _LARGEST:
         products.multiply(
-            build, weight.slot, values, target, vectors, matrix_rows, columns, name, added
+            build,
+            weight.slot,
+            values,
+            target,
+            vectors,
+            matrix_rows,
+            columns,
+            name,
+            added,
+            shift,
         )
     else:
         floats = build.temporary(nbytes)
@@ -79,6 +90,6 @@ def _multiply(
             "linear", "no_trans", "trans", vectors, matrix_rows, columns, 1.0, columns, 0, columns,
             0, 0.0, matrix_rows, 0, 1, "C",
         )  # fmt: skip
-        gemm(build, values, floats, target, plan, residual=added)
+        gemm(build, values, floats, target, plan, shift, residual=added)
         build.release(floats)
     staging.deliver()

@@ -20,6 +20,12 @@ def test_rms_norm(bg: Any) -> None:
     own = x[:, 1:].astype(np.float64)
     expected = own / np.sqrt((own**2).mean(-1, keepdims=True) + 1e-5) * weight
     assert np.allclose(found, expected, rtol=1e-5, atol=1e-6)
+    found = np.asarray(
+        rms_norm(*map(bg.asarray, (own.astype("f"), weight)), 1e-5, bg.asarray(x)[:, :4])
+    )
+    assert np.allclose(found, expected + x[:, :4], rtol=1e-5, atol=1e-6)
+    with pytest.raises(ValueError, match=r"residual must have shape \(3, 4, 300\)"):
+        rms_norm(bg.asarray(x)[:, 1:], bg.asarray(weight), 1e-5, bg.ones(300))
     with pytest.raises(ValueError, match=r"weight must have shape \(300,\)"):
         rms_norm(bg.asarray(x), bg.ones(3), 1e-5)
 
