@@ -193,17 +193,27 @@ class Choices(Shown):
         return bool(self._only)
 
     @contextmanager
-    def noting(self, turn: tuple[str, str, Variant] | None = None) -> Iterator[list[Asked]]:
+    def noting(
+        self, turn: tuple[str, str, Variant] | None = None, *, first: bool = False
+    ) -> Iterator[list[Asked]]:
         """Record the choices that this thread makes within the block.
 
         ``turn`` forces one variant for its operation and size class, for problems that it supports.
+        ``first`` is ``is_first_result`` in the block.
         """
         asked: list[Asked] = []
         token = _NOTED.set((self, turn, asked))
+        other = _FIRST.set(first)
         try:
             yield asked
         finally:
+            _FIRST.reset(other)
             _NOTED.reset(token)
+
+    @property
+    def is_first_result(self) -> bool:
+        """Whether a program is wanted whose kernels compile soon, as others still compile."""
+        return _FIRST.get()
 
     @contextmanager
     def only(self, op: str, name: str) -> Iterator[Forced]:
@@ -236,3 +246,4 @@ def _nothing() -> None:
 #: The recorder of this thread: its Choices, the forced variant, and the recorded choices.
 _NOTED: ContextVar[tuple[Choices, tuple[str, str, Variant] | None, list[Asked]] | None]
 _NOTED = ContextVar("noted", default=None)
+_FIRST: ContextVar[bool] = ContextVar("first", default=False)

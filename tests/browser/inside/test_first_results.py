@@ -64,6 +64,32 @@ def test_the_first_call_runs_a_quick_kernel_and_later_ones_the_selected(bg: Any)
     np.testing.assert_allclose(result, again, rtol=1e-5)
 
 
+def test_a_prompt_of_a_quantized_model_does_not_wait(bg: Any) -> None:
+    """Many vectors multiply by packed weights until the product of dequantized ones is compiled."""
+    from browsergpu.device import first_results
+
+    device = bg.default_device()
+    random = np.random.default_rng(2)
+    data = random.integers(0, 256, (64, 2, 34), np.uint8)
+    data[:, :, 1] = 0x10  # of the scales, which are small then
+    weight = bg.llm.QuantizedArray(data.reshape(-1), (64, 64), "Q8_0")
+    x = bg.asarray(random.random((96, 64), np.float32))
+    # The bound of other kernels: a prompt has more operations.
+    before, first_results._MOST_OPERATIONS = first_results._MOST_OPERATIONS, 1.0
+    try:
+        first, result = kernels(bg, lambda: bg.nn.linear(x, weight))
+        asked = [name for name in dict(device._compiled) if name[0].startswith("gemm")]
+        compiled(bg)
+        later, again = kernels(bg, lambda: bg.nn.linear(x, weight))
+    finally:
+        first_results._MOST_OPERATIONS = before
+    assert first == ["quantized_tile"]
+    assert asked  # compiled in the background
+    assert later[0] == "dequantize"
+    assert "quantized_tile" not in later
+    np.testing.assert_allclose(result, again, rtol=1e-4, atol=1e-4)
+
+
 def test_attention(bg: Any) -> None:
     x = bg.asarray(np.random.default_rng(1).random((1, 1, 96, 64), np.float32))
 

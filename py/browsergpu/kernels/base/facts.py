@@ -20,6 +20,10 @@ class Chooser(Protocol):
     def choose(self, op: str, size_class: str, able: Callable[[Variant], bool]) -> Variant:
         """Return the variant for a problem of a size class, among those that ``able`` accepts."""
 
+    @property
+    def is_first_result(self) -> bool:
+        """Whether a program is wanted whose kernels compile soon, as others still compile."""
+
 
 @dataclass(slots=True)
 class Facts:

@@ -70,7 +70,7 @@ def _multiply(
     (vectors, columns), matrix_rows = x.shape, y.shape[1]
     values, target = staging.read(x), staging.write(y, x, residual, bias)
     nbytes = 4 * matrix_rows * columns
-    if vectors < _MANY or nbytes > _LARGEST:
+    if vectors < _MANY or nbytes > _LARGEST or build.facts.variants.is_first_result:
         products.multiply(
             build,
             weight.slot,
