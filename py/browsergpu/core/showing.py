@@ -116,7 +116,8 @@ def _words(value: Any, depth: int) -> str:
     if isinstance(value, FunctionType | BuiltinFunctionType | MethodType):
         return f"the function {value.__qualname__}"
     if isinstance(value, np.ufunc):
-        return f"the function np.{value.__name__}"
+        is_numpys = getattr(np, value.__name__, None) is value
+        return f"the function {'np.' if is_numpys else ''}{value.__name__}"
     if isinstance(value, partial):
         return f"a partial of {_shown(value.func, depth)}"
     if _is_array(value):

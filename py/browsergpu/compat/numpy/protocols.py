@@ -108,12 +108,21 @@ def ufunc(function: np.ufunc, method: str, inputs: tuple[Any, ...], options: dic
 
 
 def own_ufunc(function: np.ufunc) -> Callable[..., Any] | None:
-    """Return the GPU implementation of a ufunc, or None."""
+    """Return the GPU implementation of a ufunc of NumPy or ``scipy.special``, or None."""
     if function in _GENERALIZED:
         return _GENERALIZED[function]
+    if _is_scipys(function):
+        from browsergpu.functions import special  # loaded when first used
+
+        return getattr(special, function.__name__, None)
     name = _RENAMED.get(function.__name__, function.__name__)
     found = getattr(elementwise, name, None) or numpy.UFUNCS.get(function)
     return found if getattr(np, function.__name__, None) is function else None
+
+
+def _is_scipys(function: np.ufunc) -> bool:
+    scipys = sys.modules.get("scipy.special")
+    return scipys is not None and getattr(scipys, function.__name__, None) is function
 
 
 def _ufunc_on_host(

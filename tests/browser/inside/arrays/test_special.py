@@ -201,3 +201,16 @@ def test_gradients_of_composed_functions(bg: Any) -> None:
     np.testing.assert_allclose(found.numpy(), bg.special.softmax(x).numpy(), rtol=1e-6)
     with pytest.raises(bg.errors.NotDifferentiable):
         bg.grad(lambda v: bg.special.erfcx(v).sum())(x)
+
+
+def test_ufuncs_of_scipy_special_take_arrays(bg: Any) -> None:
+    scipy_special = pytest.importorskip("scipy.special")
+    x = np.linspace(0.1, 2, 20, dtype=np.float32)
+    for name in ("erf", "gammaln", "expit", "psi", "i0e"):
+        found = getattr(scipy_special, name)(bg.asarray(x))
+        assert isinstance(found, bg.Array)
+        assert_same(found, getattr(scipy_special, name)(x), name, rtol=2e-6)
+    found = scipy_special.xlogy(bg.asarray(x), 2.0)
+    assert_same(found, scipy_special.xlogy(x, np.float32(2)), "xlogy", rtol=2e-6)
+    with pytest.raises(TypeError, match="jv: function must be .*, got the function jv"):
+        scipy_special.jv(1.0, bg.asarray(x))
