@@ -8,7 +8,17 @@ import time
 import types
 from typing import Any
 
-from . import asking, channel, completion, documentation, outputs, packages, tracebacks, waiting
+from . import (
+    asking,
+    channel,
+    completion,
+    documentation,
+    outputs,
+    packages,
+    tracebacks,
+    url_requests,
+    waiting,
+)
 from .outline import Outline
 from .shell import make_shell
 
@@ -206,6 +216,7 @@ def start(post: Any, interruption: Any, answers: Any, load: Any) -> Runner:
     """Connect the interpreter to its page. Call once, before any other Python runs."""
     channel.connect(post)
     waiting.install(interruption)
+    url_requests.install()
     sys.stdout = outputs.Stream("stdout")
     sys.stderr = outputs.Stream("stderr")
     outputs.poked = interruption.reaches
