@@ -111,6 +111,7 @@ if _TYPE_CHECKING:  # the names of _MODULES and _LATER, which a test compares
     from browsergpu.functions.custom.raw_kernel import RawKernel
     from browsergpu.functions.custom.reduction_kernel import ReductionKernel
     from browsergpu.functions.images.pointer import PointerEvent
+    from browsergpu.functions.interchange.plot import plot
     from browsergpu.tools.downloading import download
     from browsergpu.tools.group import BackendGroup, Policy
     from browsergpu.tools.profiling import KernelEvent, KernelSummary, Profile, profile
@@ -164,6 +165,7 @@ _LATER = {
     "ElementwiseKernel": "functions.custom.elementwise_kernel",
     "kernel": "functions.custom.elementwise_kernel",
     "PointerEvent": "functions.images.pointer",
+    "plot": "functions.interchange.plot",
     "RawKernel": "functions.custom.raw_kernel",
     "ReductionKernel": "functions.custom.reduction_kernel",
     "jit": "compiled.jit",
@@ -392,6 +394,7 @@ __all__ = [
     "optim",
     "permute_dims",
     "pi",
+    "plot",
     "positive",
     "pow",
     "prod",

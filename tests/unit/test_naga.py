@@ -35,7 +35,7 @@ from browsergpu.kernels.fused.reduction import (
 from browsergpu.kernels.fused.row_update import NEW, RowLayout, Rule, row_update
 from browsergpu.kernels.fused.source import leaf, operation, source
 from browsergpu.kernels.fused.source import number as number_entry
-from browsergpu.kernels.table import KERNELS, RENDER_SHADERS
+from browsergpu.kernels.table import CUSTOM_SHADERS, KERNELS, RENDER_SHADERS
 from browsergpu.kernels.text import shaders
 
 pytestmark = pytest.mark.all
@@ -165,6 +165,14 @@ def test_shaders_that_draw(device: Any, file: str) -> None:
         },
         primitive={"topology": "triangle-list"},
     )  # fmt: skip
+
+
+@pytest.mark.parametrize("file", sorted(CUSTOM_SHADERS))
+def test_shaders_of_custom_kernels(device: Any, file: str) -> None:
+    module = device.create_shader_module(code=shaders.load(file), label=file)
+    for entry in CUSTOM_SHADERS[file]:
+        stage = {"module": module, "entry_point": entry}
+        device.create_compute_pipeline(layout="auto", compute=stage)
 
 
 def test_elementwise_functions(device: Any) -> None:

@@ -14,7 +14,7 @@ import pytest
 from browsergpu import ComputeBackend, DType, WasmBackend
 from browsergpu.kernels.base.family import READ, WRITE, Kernel
 from browsergpu.kernels.quantized.formats import FLOATS, FORMATS, INTEGERS
-from browsergpu.kernels.table import KERNELS, RENDER_SHADERS
+from browsergpu.kernels.table import CUSTOM_SHADERS, KERNELS, RENDER_SHADERS
 from browsergpu.kernels.text import shaders
 from browsergpu.kernels.variants import VARIANTS
 
@@ -98,13 +98,16 @@ each_kernel = pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS.ke
 
 
 def test_no_file_is_missing_and_none_is_an_orphan() -> None:
-    assert {kernel.shader for kernel in KERNELS.values()} | RENDER_SHADERS == set(PARSED)
+    files = {kernel.shader for kernel in KERNELS.values()}
+    assert files | RENDER_SHADERS | CUSTOM_SHADERS.keys() == set(PARSED)
     assert all(name == kernel.name for name, kernel in KERNELS.items())
 
 
 def test_every_entry_point_is_a_kernel() -> None:
     declared = {(name, entry) for name, shader in PARSED.items() for entry in shader.entries}
-    assert {(kernel.shader, kernel.entry_point) for kernel in KERNELS.values()} == declared
+    custom = {(name, entry) for name, entries in CUSTOM_SHADERS.items() for entry in entries}
+    kernels = {(kernel.shader, kernel.entry_point) for kernel in KERNELS.values()}
+    assert kernels | custom == declared
     used = [
         (kernel.shader, kernel.entry_point, tuple(sorted(constants.items())))
         for kernel in KERNELS.values()

@@ -88,3 +88,6 @@ KERNELS: Mapping[str, Kernel] = {
 
 #: Shader files of the canvas, which no compute kernel uses.
 RENDER_SHADERS = frozenset({"draw.wgsl"})
+
+#: Entry points of shader files that functions run as custom kernels.
+CUSTOM_SHADERS: Mapping[str, tuple[str, ...]] = {"plot.wgsl": ("line", "points")}

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from browsergpu.kernels.table import KERNELS, RENDER_SHADERS
+from browsergpu.kernels.table import CUSTOM_SHADERS, KERNELS, RENDER_SHADERS
 from browsergpu.kernels.variants import VARIANTS
 
 pytestmark = pytest.mark.firefox
@@ -50,7 +50,9 @@ def lacking(device: Any) -> set[tuple[str, str]]:
     return found
 
 
-FILES = sorted({kernel.shader for kernel in KERNELS.values()} | RENDER_SHADERS)
+FILES = sorted(
+    {kernel.shader for kernel in KERNELS.values()} | RENDER_SHADERS | CUSTOM_SHADERS.keys()
+)
 
 
 @pytest.mark.all

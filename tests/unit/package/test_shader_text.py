@@ -7,7 +7,7 @@ import re
 import pytest
 
 from browsergpu.kernels.base.family import Kernel
-from browsergpu.kernels.table import KERNELS, RENDER_SHADERS
+from browsergpu.kernels.table import CUSTOM_SHADERS, KERNELS, RENDER_SHADERS
 from browsergpu.kernels.text import shaders
 
 pytestmark = pytest.mark.fast
@@ -15,7 +15,9 @@ pytestmark = pytest.mark.fast
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _OVERRIDE = re.compile(r"\boverride\s+(\w+)")
 
-FILES = sorted({kernel.shader for kernel in KERNELS.values()} | RENDER_SHADERS)
+FILES = sorted(
+    {kernel.shader for kernel in KERNELS.values()} | RENDER_SHADERS | CUSTOM_SHADERS.keys()
+)
 CONFIGURED = [
     pytest.param(kernel, constants, id=f"{kernel.name} {name}".strip())
     for kernel in KERNELS.values()

@@ -96,7 +96,7 @@ def frame(
     top = LINE + GAP + (TITLE + GAP if title else 0)
     bottom = LINE + GAP + (TICK + GAP + TEXT if axes else 0)
     made = Frame(height + top + bottom, width + left + GAP + LINE, top, left)
-    made.lines += _border(top, left, height, width)
+    made.lines += border(top, left, height, width)
     if title:
         made.texts.append((title, left + width // 2, GAP + TITLE // 2, "center", TITLE))
     if axes:
@@ -120,7 +120,7 @@ def _add_bar(made: Frame, height: int, bar_range: tuple[float, float]) -> None:
     texts = labels(values)
     left = made.width + 2 * GAP
     made.bar = (made.top, left, height, BAR)
-    made.lines += _border(made.top, left, height, BAR)
+    made.lines += border(made.top, left, height, BAR)
     for value, text in zip(values, texts, strict=True):
         part = (value - low) / (high - low) if high > low else 0.0
         y = made.top + round((height - 1) * (1 - part))
@@ -134,7 +134,8 @@ def _fitting(pixels: int) -> int:
     return max(2, min(MOST_TICKS, pixels // _TICK_SPACE + 1))
 
 
-def _border(top: int, left: int, height: int, width: int) -> list[tuple[int, int, int, int]]:
+def border(top: int, left: int, height: int, width: int) -> list[tuple[int, int, int, int]]:
+    """Return the lines around a box, as left, top, width and height."""
     return [
         (left - LINE, top - LINE, width + 2 * LINE, LINE),
         (left - LINE, top + height, width + 2 * LINE, LINE),

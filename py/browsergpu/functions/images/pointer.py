@@ -112,7 +112,9 @@ def check(op: str, callback: Any) -> None:
         raise InvalidArgument(op, "on_pointer", callback, "a plain function, not async", advice)
 
 
-def listen(op: str, canvas: Any, canvas_id: str, callback: Callback | None, place: Place) -> None:
+def listen(
+    op: str, canvas: Any, canvas_id: str, callback: Callback | None, place: Place | None
+) -> None:
     """Call ``callback`` for pointer input on a canvas from its next image on."""
     if callback is None and canvas_id not in _asked:
         return
@@ -128,7 +130,7 @@ def listen(op: str, canvas: Any, canvas_id: str, callback: Callback | None, plac
             "<browsergpu-cell>, or a page whose main thread runs Python",
         )
     key = canvas_id, owner
-    if callback is None:
+    if callback is None or place is None:
         _listeners.pop(key, None)
     elif key in _listeners:
         _listeners[key].callback, _listeners[key].place = callback, place

@@ -13,7 +13,7 @@ from browsergpu.core.above import register
 from browsergpu.device import canvas
 
 if TYPE_CHECKING:
-    from browsergpu.functions.images.pointer import PointerEvent
+    from browsergpu.functions.images.pointer import Place, PointerEvent
 
 
 @constant
@@ -119,17 +119,25 @@ def draw(
 
 
 def _paint(x: Array, canvas_id: str, colors: Any, parts: Any, on_pointer: Any) -> None:
-    from browsergpu.functions.images import drawing, pointer
+    from browsergpu.functions.images import drawing
 
     op = "draw"
     shown, place = drawing.picture(
         op, x, lambda: canvas.find(op, canvas_id), colors=colors, parts=parts
     )
-    packed = apply.packed(shown)  # held until it is drawn
+    show(op, canvas.find(op, canvas_id), canvas_id, shown, on_pointer, place)
+
+
+def show(
+    op: str, target: Any, canvas_id: str, image: Array, on_pointer: Any, place: Place | None
+) -> None:
+    """Paint a float32 image on a found canvas. Its pointer input is for ``on_pointer``."""
+    from browsergpu.functions.images import pointer
+
+    packed = apply.packed(image)  # held until it is drawn
     height, width, channels = (*packed.shape, 1)[:3]
-    target = canvas.find(op, canvas_id)
     pointer.listen(op, target, canvas_id, on_pointer, place)
-    canvas.draw(x.device, op, canvas_id, packed.node.storage.buffer, height, width, channels)
+    canvas.draw(image.device, op, canvas_id, packed.node.storage.buffer, height, width, channels)
 
 
 def html(x: Array) -> str | None:

@@ -213,6 +213,7 @@ WITHOUT = {
         "recover", "recover_async",
         "is_autocast_enabled", "is_available", "is_grad_enabled", "isdtype", "profile",
         "result_type", "set_default_int", "set_x64", "tune", "tune_async", "use", "draw", "fuse",
+        "plot",
         "get_array_module", "get_default_memory_pool", "get_default_pinned_memory_pool",
         "set_fallback", "frombuffer", "fromfile", "fromiter", "fromregex", "fromstring",
         "genfromtxt", "loadtxt",

@@ -374,7 +374,7 @@ ELSEWHERE = {
     **dict.fromkeys(("tune", "tune_async", "forget_tuning", "forget_tuning_async"), "test_tune.py"),
     **dict.fromkeys(("default_device", "download", "load"),
                     "arrays/test_own_arguments.py"),  # at its end
-    "draw": "test_crossing.py", "profile": "test_profile.py",
+    "draw": "test_crossing.py", "plot": "arrays/test_plotting.py", "profile": "test_profile.py",
     "save": "arrays/test_files.py",
     **dict.fromkeys(("asnumpy", "fuse", "cuda.get_current_stream", "cuda.set_allocator",
                      "cuda.set_pinned_memory_allocator"),

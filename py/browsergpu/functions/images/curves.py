@@ -1,0 +1,52 @@
+"""Pixels of curves and points, computed by ``shaders/plot.wgsl``."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from browsergpu.arrays.array import Array
+from browsergpu.functions import creation
+from browsergpu.functions.custom.raw_kernel import RawKernel
+from browsergpu.kernels.text import shaders
+
+_THREADS = 64
+#: Lines that a thread of the kernel follows.
+_STEPS = 32
+_MOST_GROUPS = 65535
+
+
+@cache
+def _kernel(name: str) -> RawKernel:
+    return RawKernel(shaders.load("plot.wgsl"), name)
+
+
+def mask(
+    x: Array, y: Array, height: int, width: int, *, size: int, is_line: bool, is_disc: bool
+) -> Array:
+    """Return the uint32 mask [height, width] of the pixels that a curve or points cover.
+
+    Parameters
+    ----------
+    x, y : Array
+        float32 positions [n] in pixels; (0, 0) is the middle of the first pixel.
+    height, width : int
+        The picture.
+    size : int
+        Pixels of the line's width or the points' diameter.
+    is_line : bool
+        Whether lines connect the positions.
+    is_disc : bool
+        Whether points are round.
+    """
+    found: Array = creation.zeros((height, width), dtype=np.uint32, device=x.device)
+    n = x.shape[0]
+    items = -(-n // _STEPS) if is_line else n
+    groups = max(1, -(-items // _THREADS))
+    rows = -(-groups // _MOST_GROUPS)
+    sizes: list[Any] = [n, width, height, size, int(is_disc)]
+    numbers = [np.uint32(sizes[0]), *map(np.int32, sizes[1:4]), np.uint32(sizes[4])]
+    _kernel("line" if is_line else "points")((-(-groups // rows), rows), x, y, found, *numbers)
+    return found

@@ -1,0 +1,202 @@
+"""Pictures of curves for ``browsergpu.plot``: limits, layout, ticks, legend and composition."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from browsergpu.arrays import readback
+from browsergpu.arrays.array import Array
+from browsergpu.core import checks
+from browsergpu.core.errors import InvalidArgument, InvalidType
+from browsergpu.functions import creation, elementwise, manipulation, statistics
+from browsergpu.functions.images import curves, figures
+from browsergpu.functions.images.figures import CHARACTER, GAP, LINE, TEXT, TICK, TITLE, Frame
+from browsergpu.functions.images.series import MARKERS, Series
+
+#: Pixels of the area within the axes.
+HEIGHT, WIDTH = 320, 560
+#: Free space at each end of an automatic axis, as in Matplotlib.
+MARGIN = 0.05
+SWATCH = 18
+Limits = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Axis:
+    """The range and scale of an axis."""
+
+    low: float
+    high: float
+    is_log: bool
+
+    def ends(self) -> Limits:
+        """Return the ends as the scale has them: the decimal logarithms of a log scale."""
+        return (math.log10(self.low), math.log10(self.high)) if self.is_log else (
+            self.low, self.high,
+        )  # fmt: skip
+
+    def pixels(self, values: Array, extent: int) -> Array:
+        """Return positions from 0 to ``extent`` - 1. NaN is where a log scale has no value."""
+        low, high = self.ends()
+        if self.is_log:
+            values = elementwise.where(values > 0, values, np.nan)
+            values = elementwise.log10(values)
+        found: Array = (values - low) * ((extent - 1) / (high - low))
+        return found
+
+    def ticks(self, most: int) -> tuple[list[float], list[str]]:
+        """Return places from 0 to 1 and their texts."""
+        low, high = self.ends()
+        if self.is_log:
+            powers = list(range(math.ceil(low - 1e-9), math.floor(high + 1e-9) + 1))
+            powers = powers[:: max(1, -(-len(powers) // most))]
+            return [(n - low) / (high - low) for n in powers], [f"1e{n}" for n in powers]
+        values = figures.ticks(low, high, most)
+        return [(v - low) / (high - low) for v in values], figures.labels(values)
+
+
+def limits(op: str, name: str, given: Any, is_log: bool) -> Limits | None:
+    """Return the checked ``xlim`` or ``ylim``."""
+    if given is None:
+        return None
+    if not isinstance(given, tuple | list) or len(given) != 2:
+        raise InvalidType(op, name, given, "a pair (low, high), or None")
+    low, high = (checks.real(op, name, value) for value in given)
+    if not (math.isfinite(low) and math.isfinite(high) and low < high):
+        raise InvalidArgument(op, name, given, "finite with low < high")
+    if is_log and low <= 0:
+        raise InvalidArgument(op, name, given, "positive on a log scale")
+    return low, high
+
+
+def axes(
+    series: list[Series], xlim: Limits | None, ylim: Limits | None, *, x_log: bool, y_log: bool
+) -> tuple[Axis, Axis]:
+    """Return both axes. The GPU computes the extremes of automatic limits, which are read at once.
+
+    A series without x goes from 0 to n - 1.
+    """
+    sought = {
+        "x": [one.x for one in series if xlim is None and one.x is not None],
+        "y": [one.y for one in series if ylim is None],
+    }
+    numbers = [
+        _extremes(values, is_log)
+        for key, is_log in (("x", x_log), ("y", y_log))
+        for values in sought[key]
+    ]
+    read = readback.numpy(manipulation.concat(numbers)) if numbers else np.zeros(0)
+    found = read.reshape(-1, 2)
+    in_x = [*found[: len(sought["x"])].tolist()]
+    in_x += [[1.0 if x_log else 0.0, one.y.shape[0] - 1.0] for one in series if one.x is None]
+    x = xlim or _automatic(in_x, x_log)
+    y = ylim or _automatic(found[len(sought["x"]) :].tolist(), y_log)
+    return Axis(*x, x_log), Axis(*y, y_log)
+
+
+def _extremes(values: Array, is_log: bool) -> Array:
+    good = elementwise.isfinite(values)
+    if is_log:
+        good = elementwise.logical_and(good, values > 0)
+    low = statistics.min(elementwise.where(good, values, np.inf))
+    high = statistics.max(elementwise.where(good, values, -np.inf))
+    return manipulation.stack([low, high])
+
+
+def _automatic(ranges: list[list[float]], is_log: bool) -> Limits:
+    known = [pair for pair in ranges if pair[0] <= pair[1]]
+    if not known:
+        return (1.0, 10.0) if is_log else (0.0, 1.0)
+    low, high = min(pair[0] for pair in known), max(pair[1] for pair in known)
+    if is_log:
+        low, high = math.log10(low), math.log10(high)
+    space = (high - low) * MARGIN or max(abs(low) * MARGIN, 0.5 if is_log else 1e-3)
+    low, high = low - space, high + space
+    return (10**low, 10**high) if is_log else (low, high)
+
+
+def area(
+    series: list[Series], x: Axis, y: Axis, shape: tuple[int, int], linewidth: int, alpha: float
+) -> Array:
+    """Return the RGBA image [height, width, 4] of the curves on white."""
+    height, width = shape
+    device = series[0].y.device
+    image: Array = creation.ones((height, width, 3), dtype=np.float32, device=device)
+    for one in series:
+        samples = one.x
+        if samples is None:
+            samples = creation.arange(one.y.shape[0], dtype=np.float32, device=device)
+        columns = x.pixels(samples, width)
+        rows = (height - 1) - y.pixels(one.y, height)
+        color = creation.asarray(one.color[:3], device=device)
+        covered = None
+        for is_line in (True, False):
+            if not (one.has_line if is_line else one.marker):
+                continue
+            size = linewidth if is_line else MARKERS[one.marker or ","]
+            made = curves.mask(
+                columns, rows, height, width, size=size, is_line=is_line, is_disc=not is_line
+            )
+            covered = made if covered is None else elementwise.maximum(covered, made)
+        assert covered is not None  # a series has a line or a marker
+        share = (covered > 0)[..., None] * (float(one.color[3]) * alpha)
+        image = image * (1 - share) + color * share
+    return manipulation.concat([image, creation.ones_like(image[..., :1])], axis=2)
+
+
+def layout(
+    series: list[Series], x: Axis, y: Axis, shape: tuple[int, int], texts: dict[str, str | None]
+) -> tuple[Frame, list[tuple[int, int, np.ndarray]]]:
+    """Return the frame, and the top, left and color of the legend's swatches."""
+    height, width = shape
+    across, columns = x.ticks(max(2, width // 90))
+    up, rows = y.ticks(max(2, height // 50))
+    left = GAP + max(map(len, rows), default=0) * CHARACTER + TICK + GAP + LINE
+    top = GAP + LINE + sum(TITLE + GAP for key in ("title", "ylabel") if texts[key])
+    bottom = LINE + TICK + GAP + TEXT + GAP + (TEXT + GAP if texts["xlabel"] else 0)
+    named = [one for one in series if one.label]
+    widest = max((len(one.label or "") for one in named), default=0) * CHARACTER
+    right = 2 * GAP + (SWATCH + 2 * GAP + widest if named else 0)
+    made = Frame(top + height + bottom, left + width + right, top, left)
+    made.lines += figures.border(top, left, height, width)
+    if texts["title"]:
+        made.texts.append((texts["title"], left + width // 2, GAP + TITLE // 2, "center", TITLE))
+    if texts["ylabel"]:
+        made.texts.append((texts["ylabel"], GAP, top - GAP - TEXT // 2 - LINE, "left", TEXT))
+    for part, text in zip(across, columns, strict=True):
+        at = left + round(part * (width - 1))
+        made.lines.append((at, top + height + LINE, LINE, TICK))
+        below = top + height + LINE + TICK + GAP // 2 + TEXT // 2
+        made.texts.append((text, at, below, "center", TEXT))
+    for part, text in zip(up, rows, strict=True):
+        at = top + round((1 - part) * (height - 1))
+        made.lines.append((left - LINE - TICK, at, TICK, LINE))
+        made.texts.append((text, left - LINE - TICK - GAP // 2, at, "right", TEXT))
+    if texts["xlabel"]:
+        at = made.height - GAP - TEXT // 2
+        made.texts.append((texts["xlabel"], left + width // 2, at, "center", TEXT))
+    swatches = []
+    for i, one in enumerate(named):
+        at = top + GAP + i * (TEXT + GAP)
+        begin = left + width + 2 * GAP
+        swatches.append((at + TEXT // 2 - 1, begin, one.color))
+        end = begin + SWATCH + GAP
+        made.texts.append((one.label or "", end, at + TEXT // 2, "left", TEXT))
+    return made, swatches
+
+
+def composed(
+    made: Frame, painted: np.ndarray, swatches: list[tuple[int, int, np.ndarray]], image: Array
+) -> Array:
+    """Return the RGB picture of the painted frame with its legend and curves."""
+    background = painted.copy()
+    for top, left, color in swatches:
+        share = color[3]
+        background[top : top + 3, left : left + SWATCH, :3] = np.round(
+            255 * (color[:3] * share + 1 - share)
+        )
+    return figures.composed(made, background, image, None)

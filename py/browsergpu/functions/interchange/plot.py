@@ -1,0 +1,110 @@
+"""Curves and points of arrays as images on the page."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from browsergpu.arrays.array import Array
+from browsergpu.arrays.autograd.rules import constant
+from browsergpu.core import checks
+from browsergpu.core.errors import InvalidArgument, InvalidType
+from browsergpu.device import canvas
+from browsergpu.functions.images import plots, series
+from browsergpu.functions.interchange import display
+from browsergpu.gpu import platform
+
+_SCALES = ("linear", "log")
+_MOST_WIDTH = 100
+
+
+@constant
+def plot(
+    *args: Any,
+    color: Any = None,
+    linewidth: int = 1,
+    alpha: float = 1.0,
+    label: Any = None,
+    title: str | None = None,
+    xlabel: str | None = None,
+    ylabel: str | None = None,
+    xlim: tuple[float, float] | None = None,
+    ylim: tuple[float, float] | None = None,
+    xscale: str = "linear",
+    yscale: str = "linear",
+    canvas_id: str = "gpu-canvas",
+) -> None:
+    """Show arrays as curves or points on a canvas.
+
+    Parameters
+    ----------
+    *args : Array or str
+        ``[x], y, [format]``, repeated for several curves. Arrays are real, of shape [n], and
+        computed in float32. Without x, the samples are at 0, 1, 2, …. A format is Matplotlib's: a
+        line ``"-"``, a marker ``"."``, ``"o"`` or ``","``, or both, and a color of one letter. The
+        default is a line. NaN and infinities break lines.
+    color : str, tuple of float or list, optional
+        "#rrggbb", "#rrggbbaa", a letter of "bgrcmykw", "C0" to "C9", or 3 or 4 numbers from 0 to 1.
+        A list has one for each curve. The default is Matplotlib's cycle, "C0" to "C9".
+    linewidth : int, optional
+        The width of lines in pixels (Matplotlib's is in points).
+    alpha : float, optional
+        The opacity of all curves, 0 to 1.
+    label : str or list of str, optional
+        The text of the legend, which is beside the axes. A list has one for each curve.
+    title, xlabel, ylabel : str, optional
+        Texts above the axes, below, and at the top left.
+    xlim, ylim : tuple of float, optional
+        The ends of an axis. By default, the finite values with a margin of 5 % at each end.
+    xscale, yscale : {"linear", "log"}, optional
+        The scale of an axis. A log scale leaves out values up to 0.
+    canvas_id : str, optional
+        The id of the canvas. A plot replaces the image of its canvas, so a loop makes an animation.
+
+    Raises
+    ------
+    InvalidType
+        If an argument has another type. The class is a TypeError.
+    InvalidArgument
+        If an argument is invalid, or there is no canvas with this id. The class is a ValueError.
+    Unsupported
+        If Python does not run in a page, or another kind of context uses the canvas.
+
+    Notes
+    -----
+    The samples stay on the GPU. Only automatic limits are read, two numbers for each curve and
+    axis; with ``xlim`` and ``ylim``, nothing is read.
+
+    In each column of pixels, a line covers all pixels between the least and the greatest height of
+    the curve there. So the extreme of one sample among millions is visible.
+
+    Examples
+    --------
+    A curve with a million samples, and every thousandth as a point::
+
+        t = bg.linspace(0, 10, 1_000_000)
+        y = bg.sin(t) * bg.exp(-t / 5)
+        bg.plot(t, y, t[::1000], y[::1000] + 0.1, ".", label=["all", "some"], xlabel="s")
+        bg.plot(t, y, xlim=(2, 2.01), ylim=(0.5, 0.7))  # a part, with all of its samples
+    """
+    op = "plot"
+    found = series.parse(op, args, color, label)
+    checks.integer(op, "linewidth", linewidth, 1, _MOST_WIDTH)
+    opacity = checks.fraction(op, "alpha", alpha) if alpha != 1 else 1.0
+    texts = {"title": title, "xlabel": xlabel, "ylabel": ylabel}
+    for name, text in texts.items():
+        if text is not None and not isinstance(text, str):
+            raise InvalidType(op, name, text, "a str or None")
+    for name, scale in (("xscale", xscale), ("yscale", yscale)):
+        if scale not in _SCALES:
+            raise InvalidArgument(op, name, scale, f"one of {', '.join(_SCALES)}")
+    x_log, y_log = xscale == "log", yscale == "log"
+    x_limits = plots.limits(op, "xlim", xlim, x_log)
+    y_limits = plots.limits(op, "ylim", ylim, y_log)
+    target = canvas.find(op, canvas_id)
+    x, y = plots.axes(found, x_limits, y_limits, x_log=x_log, y_log=y_log)
+    shape = plots.HEIGHT, plots.WIDTH
+    curves = plots.area(found, x, y, shape, linewidth, opacity)
+    frame, swatches = plots.layout(found, x, y, shape, texts)
+    painted = platform.paint_frame(frame.height, frame.width, frame.lines, frame.texts)
+    picture: Array = plots.composed(frame, painted, swatches, curves)
+    display.show(op, target, canvas_id, picture, None, None)

@@ -1,0 +1,170 @@
+"""Curves for ``bg.plot``: the pixels that they cover, their limits, and refused arguments.
+
+test_plot.py looks at the canvas.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from browsergpu.core.errors import InvalidArgument, InvalidType
+from browsergpu.functions.images import curves, plots, series
+
+
+def mask(bg: Any, x: Any, y: Any, height: int, width: int, **options: Any) -> np.ndarray:
+    chosen = {"size": 1, "is_line": True, "is_disc": False, **options}
+    x, y = (bg.asarray(np.asarray(one, np.float32)) for one in (x, y))
+    return np.asarray(curves.mask(x, y, height, width, **chosen)).astype(bool)
+
+
+def expected_line(x: np.ndarray, y: np.ndarray, height: int, width: int) -> np.ndarray:
+    """Return the pixels between the least and greatest height in each column, line by line."""
+    found = np.zeros((height, width), bool)
+    for (x0, y0), (x1, y1) in zip(
+        zip(x[:-1], y[:-1], strict=True), zip(x[1:], y[1:], strict=True), strict=True
+    ):
+        if not np.isfinite([x0, y0, x1, y1]).all():
+            continue
+        a, b = sorted((int(np.floor(x0 + 0.5)), int(np.floor(x1 + 0.5))))
+        for column in range(max(a, 0), min(b, width - 1) + 1):
+            ends = [y0, y1]
+            if a != b:
+                t = np.clip((np.array([column - 0.5, column + 0.5]) - x0) / (x1 - x0), 0, 1)
+                ends = [y0 + one * (y1 - y0) for one in t]
+            low, high = (int(np.floor(end + 0.5)) for end in (min(ends), max(ends)))
+            found[max(low, 0) : max(high + 1, 0), column] = True
+    return found
+
+
+def test_a_spike_among_a_million_samples_is_seen(bg: Any) -> None:
+    n, width = 1_000_000, 200
+    y = bg.zeros(n)
+    y[654_321] = 50
+    found = curves.mask(
+        bg.arange(n, dtype=bg.float32) * ((width - 1) / (n - 1)), y, 60, width,
+        size=1, is_line=True, is_disc=False,
+    )  # fmt: skip
+    pixels = np.asarray(found)
+    column = round(654_321 * (width - 1) / (n - 1))
+    assert pixels[0].all(), "the curve goes on at both sides"
+    assert pixels[:51, column].all(), "the spike covers the pixels up to its height"
+    assert pixels.sum() == width + 50
+
+
+@pytest.mark.parametrize("n", [2, 33, 200, 3000])
+def test_a_line_covers_the_pixels_between_its_heights(bg: Any, n: int) -> None:
+    # Quarters, whose arithmetic is exact enough that no height is near the edge of a pixel.
+    rng = np.random.default_rng(n)
+    x = rng.integers(-40, 340, n) / 4 + 0.1
+    y = rng.integers(-40, 240, n) / 4 + 0.07
+    x[n // 3 :: 11], y[n // 5 :: 13] = (np.nan, np.inf) if n > 2 else (x[0], y[1])
+    found = mask(bg, x, y, 50, 80)
+    wanted = expected_line(x.astype(np.float32), y.astype(np.float32), 50, 80)
+    # A height at the edge of two pixels may round to either.
+    assert (found != wanted).sum() <= max(1, wanted.sum() // 500)
+    assert wanted.any()
+
+
+def test_a_rising_line_covers_each_column_once(bg: Any) -> None:
+    found = mask(bg, [0, 9], [0, 9], 10, 10)
+    np.testing.assert_array_equal(found.sum(axis=0) >= 1, True)
+    assert found[np.arange(10), np.arange(10)].all()
+    assert not np.triu(found, 2).any()
+    assert not np.tril(found, -2).any()
+
+
+def test_nan_breaks_a_line(bg: Any) -> None:
+    y = np.full(21, 3.0)
+    y[8] = np.nan
+    y[14] = np.inf
+    found = mask(bg, np.arange(21), y, 8, 21)
+    wanted = np.ones(21, bool)
+    wanted[[8, 14]] = False
+    np.testing.assert_array_equal(found[3], wanted)
+    assert found.sum() == 19
+
+
+def test_widths_and_points(bg: Any) -> None:
+    wide = mask(bg, [4, 15], [5, 5], 12, 20, size=3)
+    np.testing.assert_array_equal(wide[4:7, 3:17], True)
+    assert wide.sum() == 3 * 14
+    dot = mask(bg, [5, np.nan], [5, 1], 11, 11, size=5, is_line=False, is_disc=True)
+    away = (np.arange(11) - 5) ** 2
+    np.testing.assert_array_equal(dot, away[:, None] + away <= 2.5**2)
+    assert mask(bg, [3, -2, 99], [2, 2, 2], 5, 5, is_line=False).sum() == 1
+
+
+def test_automatic_limits_are_those_of_the_finite_values(bg: Any) -> None:
+    y = bg.asarray(np.array([1, np.nan, 3, -np.inf, 2], np.float32))
+    found = series.parse("plot", (y, "-", y * 10, "."), None, None)
+    x_axis, y_axis = plots.axes(found, None, None, x_log=False, y_log=False)
+    np.testing.assert_allclose([x_axis.low, x_axis.high], [-0.2, 4.2])
+    np.testing.assert_allclose([y_axis.low, y_axis.high], [1 - 1.45, 30 + 1.45])
+    x_axis, y_axis = plots.axes(found, (0, 1), None, x_log=False, y_log=True)
+    assert (x_axis.low, x_axis.high) == (0, 1)
+    np.testing.assert_allclose(np.log10([y_axis.low, y_axis.high]), np.log10([1, 30]) + np.array(
+        [-1, 1]) * 0.05 * np.log10(30), rtol=1e-5)  # fmt: skip
+    assert y_axis.ticks(5)[1] == ["1e0", "1e1"]
+
+
+def test_given_limits_read_nothing(bg: Any) -> None:
+    device = bg.init()
+    y = bg.arange(100.0)
+    before = device.recorder.counters["readbacks"]
+    found = series.parse("plot", (y,), "r", "one")
+    x_axis, y_axis = plots.axes(found, (0, 99), (0, 99), x_log=False, y_log=False)
+    plots.area(found, x_axis, y_axis, (20, 30), 1, 1.0)
+    assert device.recorder.counters["readbacks"] == before
+
+
+def test_colors_of_curves_over_each_other(bg: Any) -> None:
+    y = bg.full(10, 0.5)
+    found = series.parse("plot", (y, "-", y), ["#ff0000", "k"], None)
+    axis = plots.Axis(0, 9, False), plots.Axis(0, 1, False)
+    image = np.asarray(plots.area(found, *axis, (5, 10), 1, 0.5))
+    np.testing.assert_allclose(image[2, 5], [0.5, 0.25, 0.25, 1])
+    np.testing.assert_array_equal(image[0, 5], 1)
+
+
+def test_zooming_in_shows_each_sample(bg: Any) -> None:
+    n = 100_000
+    y = bg.asarray((np.arange(n) % 2).astype(np.float32))
+    found = series.parse("plot", (y,), None, None)
+    axis = plots.Axis(500, 504, False), plots.Axis(0, 1, False)
+    image = np.asarray(plots.area(found, *axis, (11, 41), 1, 1.0))
+    covered = (image[..., :3] < 1).any(axis=2)
+    for row, column in ((10, 0), (0, 10), (10, 20), (0, 30)):
+        assert covered[row, column], (row, column)
+    assert not covered[0, 0]
+    assert not covered[10, 10]
+
+
+@pytest.mark.parametrize(
+    ("args", "options", "name"),
+    [
+        ((), {}, "args"),
+        (("-",), {}, "args"),
+        ((3,), {}, "y"),
+        (([1.0], [1.0, 2.0]), {}, "y"),
+        (([[1.0]],), {}, "y"),
+        (([1.0], "--"), {}, "format"),
+        (([1.0], "rg"), {}, "format"),
+        (([1.0], "r"), {"color": "b"}, "color"),
+        (([1.0],), {"color": "red"}, "color"),
+        (([1.0],), {"label": ["a", "b"]}, "label"),
+        (([1.0],), {"label": 3}, "label"),
+        (([1.0],), {"linewidth": 0}, "linewidth"),
+        (([1.0],), {"alpha": 2}, "alpha"),
+        (([1.0],), {"xlim": (1, 1)}, "xlim"),
+        (([1.0],), {"ylim": 3}, "ylim"),
+        (([1.0],), {"ylim": (0, 1), "yscale": "log"}, "ylim"),
+        (([1.0],), {"xscale": "symlog"}, "xscale"),
+        (([1.0],), {"title": 3}, "title"),
+    ],
+)
+def test_wrong_arguments_are_refused(bg: Any, args: Any, options: Any, name: str) -> None:
+    with pytest.raises((InvalidArgument, InvalidType), match=f"plot: {name} must "):
+        bg.plot(*args, **options)
