@@ -120,7 +120,7 @@ def row_of(case: Case, index: int) -> tuple[dict[str, Any], dict[str, bytes]]:
     """Return the row of a case for the page, and its files by name."""
     files = {f"onnx{index}-{at}.onnx": data for at, data in enumerate(case.files.values())}
     places = dict(zip(case.files, files, strict=True))
-    outputs, shapes = _expected(case)
+    outputs, shapes = expected(case)
     listed, at, values = [], [], []
     for name, x in outputs.items():
         here = entries(x.shape)
@@ -162,7 +162,7 @@ def _described(x: Input | np.ndarray) -> dict[str, Any]:
     return {"shape": x.shape, "dtype": _NAMES[x.dtype.name], "base64": data}
 
 
-def _expected(case: Case) -> tuple[dict[str, np.ndarray], Mapping[str, int]]:
+def expected(case: Case) -> tuple[dict[str, np.ndarray], Mapping[str, int]]:
     """Return the results of onnxruntime on the host, and the extents of named dimensions."""
     import onnxruntime
 
