@@ -15,7 +15,7 @@ struct Params {
 
 const THREADS = 256u;
 
-var<workgroup> shares: array<f32, THREADS>;
+//#include lib/sum_of_threads.wgsl
 
 @compute @workgroup_size(THREADS)
 fn main(
@@ -38,15 +38,7 @@ fn main(
     let value = x[start + i];
     sum += value * value;
   }
-  shares[thread] = sum;
-  workgroupBarrier();
-  for (var half = THREADS / 2u; half >= 1u; half /= 2u) {
-    if (thread < half) {
-      shares[thread] += shares[thread + half];
-    }
-    workgroupBarrier();
-  }
-  let root = sqrt(shares[0] / f32(params.length) + params.eps);
+  let root = sqrt(sum_of_threads(sum, thread) / f32(params.length) + params.eps);
   if (row < params.rows) {
     for (i = thread; i < params.length; i += THREADS) {
       var value = x[start + i] / root * weight[i];

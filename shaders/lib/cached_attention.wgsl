@@ -28,8 +28,9 @@ const THREADS = 128u;
 const LOWEST = -3.0e38;
 
 var<workgroup> query: array<vec4f, THREADS>;
-var<workgroup> shares: array<f32, THREADS>;
 var<workgroup> sums: array<vec4f, THREADS>;
+
+//#include lib/sum_of_threads.wgsl
 
 fn score_of(key: u32) -> f32 {
   var found = vec4f();
@@ -128,20 +129,13 @@ fn attend(group: vec3u, thread: u32) {
     }
     workgroupBarrier();
   }
-  shares[thread] = total;
   sums[thread] = sum;
-  workgroupBarrier();
-  for (var half = THREADS / 2u; half >= 1u; half /= 2u) {
-    if (thread < half) {
-      shares[thread] += shares[thread + half];
-    }
-    workgroupBarrier();
-  }
+  let whole = sum_of_threads(total, thread);
   if (thread < params.quads) {
     var all = sums[thread];
     for (var i = 1u; i < parts; i++) {
       all += sums[i * params.quads + thread];
     }
-    y[own + thread] = all / shares[0];
+    y[own + thread] = all / whole;
   }
 }

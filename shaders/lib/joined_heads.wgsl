@@ -31,7 +31,8 @@ const THREADS = 64u;
 const WIDEST = 512u;
 
 var<workgroup> row: array<f32, WIDEST>;
-var<workgroup> shares: array<f32, THREADS>;
+
+//#include lib/sum_of_threads.wgsl
 
 fn element(i: u32) -> f32 {
   return row[i];
@@ -46,15 +47,7 @@ fn read_head(start: u32, norm: u32, thread: u32) {
     sum += value * value;
   }
   if (params.normed != 0u && norm < 2u) {
-    shares[thread] = sum;
-    workgroupBarrier();
-    for (var half = THREADS / 2u; half >= 1u; half /= 2u) {
-      if (thread < half) {
-        shares[thread] += shares[thread + half];
-      }
-      workgroupBarrier();
-    }
-    let root = sqrt(shares[0] / f32(params.width) + params.eps);
+    let root = sqrt(sum_of_threads(sum, thread) / f32(params.width) + params.eps);
     for (var i = thread; i < params.width; i += THREADS) {
       row[i] = row[i] / root * norms[norm * params.width + i];
     }
