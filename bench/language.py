@@ -75,9 +75,7 @@ class RandomWeights(Mapping[str, Any]):
 
         shapes = [self._shapes[name] for name in names]
         parts = [random_bytes(self._random, one, self._form) for one in shapes]
-        return joined_rows(
-            "bench", parts, [one[0] for one in shapes], shapes[0][1], self._form, None
-        )
+        return joined_rows("bench", parts, shapes, [self._form] * len(shapes), None)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._shapes)

@@ -178,8 +178,8 @@ def of_blocks(blocks: Array, shape: Shape, format: str) -> QuantizedArray:
 
 
 def joined_rows(
-    op: str, parts: Sequence[np.ndarray | FileParts], rows: Sequence[int], columns: int,
-    format: str, device: Any,
+    op: str, parts: Sequence[np.ndarray | FileParts], shapes: Sequence[Sequence[int]],
+    formats: Sequence[str], device: Any,
 ) -> tuple[Array, list[Array]] | tuple[QuantizedArray, list[QuantizedArray]] | None:  # fmt: skip
     """Return a matrix of the rows of several, and the several, which share its memory.
 
@@ -189,21 +189,24 @@ def joined_rows(
         Name of the operation, for errors.
     parts : sequence of array of uint8, or FileParts
         The bytes of each matrix.
-    rows : sequence of int
-        The rows of each.
-    columns : int
-        The columns of all.
-    format : str
-        F32, or a format of :class:`QuantizedArray`.
+    shapes : sequence of tuple of int
+        The shape of each.
+    formats : sequence of str
+        The format of each: F32, or a format of :class:`QuantizedArray`.
     device : Device
         The device. The current device if None.
 
     Returns
     -------
     tuple or None
-        None for other formats, and if a buffer cannot hold all, or a matrix does not begin at a
-        word.
+        None if the formats or columns differ, for other formats and numbers of axes, and if a
+        buffer cannot hold all, or a matrix does not begin at a word.
     """
+    if any(len(shape) != 2 for shape in shapes) or len({*formats}) > 1:
+        return None
+    rows, columns, format = [shape[0] for shape in shapes], shapes[0][1], formats[0]
+    if any(shape[1] != columns for shape in shapes):
+        return None
     own = FORMATS.get(format)
     if format != "F32" and (own is None or columns % own.elements):
         return None

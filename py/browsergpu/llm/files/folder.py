@@ -177,15 +177,9 @@ class ModelFolder(Shown, Mapping[str, Any]):
         """
         places = [self._places[name] for name in names]
         entries = [file.entries[own] for file, own in places]
-        first = entries[0]
-        if any(
-            len(one.shape) != 2 or one.shape[1] != first.shape[1] or one.dtype != first.dtype
-            for one in entries
-        ):
-            return None
         parts = [file.part(own) for file, own in places]
-        rows = [one.shape[0] for one in entries]
-        return joined_rows(_OP, parts, rows, first.shape[1], first.dtype, self._device)
+        shapes, formats = [one.shape for one in entries], [one.dtype for one in entries]
+        return joined_rows(_OP, parts, shapes, formats, self._device)
 
     def __iter__(self) -> Iterator[str]:
         yield from self._made

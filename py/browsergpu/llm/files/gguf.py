@@ -112,15 +112,9 @@ class GGUF(Mapping[str, Any]):
         None if a buffer cannot hold all, or if their formats or columns differ.
         """
         found = [self.tensors[name] for name in names]
-        first = found[0]
-        if any(
-            len(one.shape) != 2 or one.shape[1] != first.shape[1] or one.format != first.format
-            for one in found
-        ):
-            return None
         parts = [self._part(one) for one in found]
-        rows = [one.shape[0] for one in found]
-        return joined_rows("GGUF", parts, rows, first.shape[1], first.format, self._device)
+        shapes, formats = [one.shape for one in found], [one.format for one in found]
+        return joined_rows("GGUF", parts, shapes, formats, self._device)
 
     def __getitem__(self, name: str) -> Array | QuantizedArray:
         one = self.tensors[name]
