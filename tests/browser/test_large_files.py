@@ -1,4 +1,4 @@
-"""Python reads large files of its home folder from the browser's storage."""
+"""Large files in the home folder stay in the browser's storage, and Python reads them there."""
 
 from __future__ import annotations
 

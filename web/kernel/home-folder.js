@@ -1,6 +1,6 @@
 /**
- * The home folder of Python. The browser stores its files, and all tabs share them. At the start, a
- * kernel loads small files into memory. It reads large files from storage until Python changes them
+ * Python's home folder. All tabs share its files, which the browser stores. When a kernel starts, it
+ * loads small files into memory. It reads large files from storage until Python changes them
  * (large-files.js). After each run, changed files are copied to the site's own file system (OPFS).
  * A kernel does not see what other tabs store later. If two tabs write the same file, the last write
  * wins. The other tab's kernel can then no longer read the file if it is large.
@@ -14,8 +14,8 @@ const LOOK_MS = 1000;
 const TICK_MS = 2;
 
 /**
- * Return the stored files. `files` has an entry for each path below the home folder: the bytes of a
- * small file, a File for a large one, and null for a folder. If the browser stores nothing, `folder`
+ * Return the stored files. `files` maps each path in the home folder to the bytes of a small file, a
+ * File for a large file, or null for a folder. If the browser stores nothing, `folder`
  * is null, and `reason` says why.
  */
 export async function readKept() {

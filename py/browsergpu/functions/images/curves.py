@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
 
 import numpy as np
 
@@ -46,7 +45,8 @@ def mask(
     items = -(-n // _STEPS) if is_line else n
     groups = max(1, -(-items // _THREADS))
     rows = -(-groups // _MOST_GROUPS)
-    sizes: list[Any] = [n, width, height, size, int(is_disc)]
-    numbers = [np.uint32(sizes[0]), *map(np.int32, sizes[1:4]), np.uint32(sizes[4])]
-    _kernel("line" if is_line else "points")((-(-groups // rows), rows), x, y, found, *numbers)
+    _kernel("line" if is_line else "points")(
+        (-(-groups // rows), rows), x, y, found,
+        np.uint32(n), np.int32(width), np.int32(height), np.int32(size), np.uint32(is_disc),
+    )  # fmt: skip
     return found

@@ -136,8 +136,12 @@ def listen(
         _listeners[key].callback, _listeners[key].place = callback, place
     else:
         _listeners[key] = _Listener(callback, place)
-    _asked.discard(canvas_id) if callback is None else _asked.add(canvas_id)
-    platform.send_pointer(canvas, canvas_id, None if callback is None else owner, receive)
+    if callback is None:
+        _asked.discard(canvas_id)
+        platform.send_pointer(canvas, canvas_id, None, receive)
+    else:
+        _asked.add(canvas_id)
+        platform.send_pointer(canvas, canvas_id, owner, receive)
 
 
 def forget(canvas_id: str, owner: int) -> None:
