@@ -343,6 +343,13 @@ bitwise_xor: Binary = _binary(
     _INTEGERS_OR_BOOLS,
 )
 ceil: Unary = _unary("ceil", "Round up to an integer.", _REAL, _no_slope)
+complex_number: Binary = _binary(
+    "complex",
+    "Return complex numbers of real parts ``x1`` and imaginary parts ``x2``.",
+    _Dtypes("float16 or float32.", "complex64."),
+    lambda g: real(g),
+    lambda g: imag(g),
+)
 conj: Unary = _unary("conj", "Return the complex conjugate.", _NUMBERS, lambda g: conj(g))
 copysign: Binary = _binary(
     "copysign",

@@ -181,7 +181,7 @@ def clamp(min: Any, x: Any, max: Any) -> Any:
 def complex(x: Any, y: Any) -> Any:
     """Return complex numbers of real and imaginary parts."""
     a, b = [array("complex", one) for one in same("complex", x, y)]
-    return as_jax(a + b * 1j)
+    return as_jax(own.complex_number(a, b))
 
 
 @public

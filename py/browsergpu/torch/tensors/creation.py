@@ -8,9 +8,8 @@ import numpy as np
 
 from browsergpu.arrays.array import Array
 from browsergpu.autograd.array_methods import detach
-from browsergpu.core.above import ABOVE
 from browsergpu.core.errors import InvalidArgument
-from browsergpu.functions import creation, data_types, manipulation
+from browsergpu.functions import creation, data_types, elementwise, manipulation
 from browsergpu.torch.tensors.devices import device_of, notice
 from browsergpu.torch.tensors.dtypes import DTYPES, INT64, default_float, dtype_of
 from browsergpu.torch.tensors.public import public
@@ -315,10 +314,10 @@ def meshgrid(*tensors: Any, indexing: str = "ij") -> Any:
 @public("complex", method=False)
 def complex_(real: Any, imag: Any) -> Any:
     """Return a complex tensor of its real and imaginary parts."""
-    return real + imag * 1j
+    return elementwise.complex_number(real, imag)
 
 
 @public(method=False)
 def polar(abs: Any, angle: Any) -> Any:
     """Return a complex tensor of its magnitude and angle."""
-    return abs * ABOVE.namespace.cos(angle) + abs * ABOVE.namespace.sin(angle) * 1j
+    return elementwise.complex_number(abs * elementwise.cos(angle), abs * elementwise.sin(angle))

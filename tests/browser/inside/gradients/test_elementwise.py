@@ -64,6 +64,15 @@ def test_of_complex_numbers(bg: Any, name: str) -> None:
     gradients_agree(bg, ours, theirs, [x])
 
 
+def test_of_complex_numbers_from_their_parts(bg: Any) -> None:
+    from browsergpu.functions.elementwise import complex_number
+
+    gradients_agree(
+        bg, lambda x, y: complex_number(x, y) * (1 - 2j), lambda x, y: (x + 1j * y) * (1 - 2j),
+        [_values((2, 3), ANY), _values((3,), ANY, 1)],
+    )  # fmt: skip
+
+
 @pytest.mark.parametrize("shapes", [((3,), (3,)), ((2, 1), (3,)), ((), (2, 2)), ((1, 3), (2, 3))])
 @pytest.mark.parametrize("name", TWO)
 def test_of_two_arrays(bg: Any, name: str, shapes: tuple[tuple[int, ...], ...]) -> None:

@@ -20,7 +20,7 @@ pytestmark = [pytest.mark.native, pytest.mark.firefox]
 #: Rules tested in other files, or of functions that are not public.
 ELSEWHERE = {
     **dict.fromkeys((*elementwise.ONE, *elementwise.TWO), "test_elementwise"),
-    **dict.fromkeys(("imag", "sign", "where", "clip"), "test_elementwise"),
+    **dict.fromkeys(("imag", "sign", "where", "clip", "elementwise.complex"), "test_elementwise"),
     **dict.fromkeys(("ceil", "floor", "round", "trunc"), "test_special"),
     **dict.fromkeys((f"special.{name}" for name in (*special.ONE, "polygamma")), "test_special"),
     "parts.part": "test_parts", "parts.assigned": "test_parts", "parts.added_at": "test_parts",

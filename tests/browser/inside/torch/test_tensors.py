@@ -200,3 +200,16 @@ def test_unknown_names_say_so(a) -> None:
         torch.zeros(2, layout="sparse")
     with pytest.raises(TypeError):
         a.sum(0, bogus=1)
+
+
+def test_complex_numbers_from_their_parts() -> None:
+    real = torch.tensor([1.0, -2.0], requires_grad=True)
+    whole = torch.complex(real, torch.tensor([float("inf"), 3.0]))
+    assert whole.detach().tolist() == [complex(1, float("inf")), -2 + 3j]
+    whole.abs()[1].backward()
+    np.testing.assert_allclose(real.grad.numpy(), [0, -2 / 13**0.5], rtol=1e-6)
+    np.testing.assert_allclose(
+        torch.polar(torch.ones(1), torch.ones(1)).numpy(), [np.exp(1j)], rtol=1e-6
+    )
+    with pytest.raises(TypeError):
+        torch.complex(torch.tensor([1]), torch.tensor([2]))
