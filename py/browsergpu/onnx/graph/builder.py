@@ -10,10 +10,11 @@ import numpy as np
 from browsergpu.core.errors import InvalidArgument, Unsupported
 from browsergpu.core.showing import Description, Shown
 from browsergpu.onnx import registry
+from browsergpu.onnx.graph.attention import with_attention
 from browsergpu.onnx.graph.external import ExternalData
 from browsergpu.onnx.graph.narrow import Narrow
 from browsergpu.onnx.graph.node import Context, Node
-from browsergpu.onnx.graph.plan import Plan, sorted_nodes
+from browsergpu.onnx.graph.plan import Plan, plans_of, sorted_nodes
 from browsergpu.onnx.graph.quantized import Quantized, packed, quantizable
 from browsergpu.onnx.graph.tensors import dense, gpu_bytes, host_array
 from browsergpu.onnx.graph.types import NarrowType
@@ -125,6 +126,8 @@ class Builder(Shown):
             if name not in known:
                 raise _refused("graph", f"the output {name!r}, which no node computes",
                                "have a source for each output")  # fmt: skip
+        inner = [name for node in nodes for plan in plans_of(node) for name in plan.captured]
+        nodes = with_attention(nodes, constants, (*outputs, *inner))
         return Plan(inputs, outputs, nodes, constants, weights, self._arrays)
 
     def _quantize(self, graph: messages.Graph, weights: dict[str, str], prefix: str) -> set[str]:
