@@ -9,7 +9,8 @@
 // and a second read writes the result. `lanes` neighbouring threads take neighbouring columns; the
 // other threads of the workgroup take other rows. main_columns processes a column in one workgroup.
 // main_parts and main_apply divide it into `chunks`: the first writes each chunk's maximum and sum
-// to parts, the second merges them. Large values do not overflow.
+// to parts, the second merges them. main_parts_halves is main_parts for rows of float16 (inner = 1).
+// Large values do not overflow.
 
 struct Params {
   outer: u32,
@@ -22,6 +23,7 @@ struct Params {
 
 @group(0) @binding(0) var<storage, read> x: array<f32>;
 @group(0) @binding(0) var<storage, read> x_vectors: array<vec4f>;
+@group(0) @binding(0) var<storage, read> x_halves: array<u32>; // two each
 @group(0) @binding(1) var<storage, read> parts: array<vec2f>;
 @group(0) @binding(2) var<storage, read_write> y: array<f32>;
 @group(0) @binding(2) var<storage, read_write> y_vectors: array<vec4f>;
@@ -161,6 +163,31 @@ fn run_of(own: Share) -> Running {
   return running;
 }
 
+// The two halves of a word, and -infinity for those outside [start, end).
+fn load_halves(word: u32, start: u32, end: u32) -> vec2f {
+  let i = 2u * word + vec2u(0u, 1u);
+  if (i.x >= end) {
+    return vec2f(minus_infinity());
+  }
+  let inside = (i >= vec2u(start)) & (i < vec2u(end));
+  return select(vec2f(minus_infinity()), unpack2x16float(x_halves[word]), inside);
+}
+
+fn run_of_halves(own: Share, thread: u32) -> Running {
+  var running = Running(minus_infinity(), 0.0);
+  if (own.end == 0u) {
+    return running;
+  }
+  let base = own.o * params.length;
+  let start = base + own.chunk * params.chunk;
+  let end = base + own.end;
+  for (var word = start / 2u + thread; 2u * word < end; word += 2u * THREADS) {
+    running = include(
+      running, vec4f(load_halves(word, start, end), load_halves(word + THREADS, start, end)));
+  }
+  return running;
+}
+
 fn apply(own: Share, running: Running) {
   let scale = factor(running);
   let step = own.lines * params.inner;
@@ -191,6 +218,13 @@ fn main_columns(
   apply(own, combine_lines(run_of(own), thread));
 }
 
+fn store_part(own: Share, running: Running, thread: u32) {
+  if (thread < params.lanes && own.end > 0u) {
+    let at = (own.o * params.chunks + own.chunk) * params.inner + own.column;
+    new_parts[at] = vec2f(running.largest, running.sum);
+  }
+}
+
 @compute @workgroup_size(THREADS)
 fn main_parts(
   @builtin(workgroup_id) group: vec3u,
@@ -198,11 +232,17 @@ fn main_parts(
   @builtin(local_invocation_index) thread: u32,
 ) {
   let own = share(group, groups, thread);
-  let running = combine_lines(run_of(own), thread);
-  if (thread < params.lanes && own.end > 0u) {
-    let at = (own.o * params.chunks + own.chunk) * params.inner + own.column;
-    new_parts[at] = vec2f(running.largest, running.sum);
-  }
+  store_part(own, combine_lines(run_of(own), thread), thread);
+}
+
+@compute @workgroup_size(THREADS)
+fn main_parts_halves(
+  @builtin(workgroup_id) group: vec3u,
+  @builtin(num_workgroups) groups: vec3u,
+  @builtin(local_invocation_index) thread: u32,
+) {
+  let own = share(group, groups, thread);
+  store_part(own, combine_lines(run_of_halves(own, thread), thread), thread);
 }
 
 @compute @workgroup_size(THREADS)

@@ -414,9 +414,10 @@ def _cross_entropy(
         mean = loss.shape == () and targets.shape != ()
         each = staging.temporary(DType.F32, samples) if mean else y
         classes = logits.shape[-1]
-        source = staging.read(logits)
+        of_halves = probs is None and _are_halves(logits)
+        source = logits.slot if of_halves else staging.read(logits)
         own = None if sums is None else sums.slot
-        rows.cross_entropy(build, source, targets.slot, each, p, samples, classes, own)
+        rows.cross_entropy(build, source, targets.slot, each, p, samples, classes, own, of_halves)
         if mean:
             fold(build, "mean", each, FLOAT32, y, (1, samples, 1))
     staging.deliver()

@@ -124,19 +124,26 @@ def narrowed(*names: str) -> Callable[[F], F]:
     return _wrapper(names, _narrow)
 
 
-def widened(*names: str) -> Callable[[F], F]:
-    """Convert these float16 arguments to float32 within ``autocast``."""
-    return _wrapper(names, _widen)
+def widened(*names: str, unless: Callable[..., bool] | None = None) -> Callable[[F], F]:
+    """Convert these float16 arguments to float32 within ``autocast``.
+
+    ``unless`` gets the arguments. If it returns True, the function converts them itself.
+    """
+    return _wrapper(names, _widen, unless)
 
 
-def _wrapper(names: tuple[str, ...], cast: Callable[[Any], Any]) -> Callable[[F], F]:
+def _wrapper(
+    names: tuple[str, ...],
+    cast: Callable[[Any], Any],
+    unless: Callable[..., bool] | None = None,
+) -> Callable[[F], F]:
     def decorate(function: F) -> F:
         parameters = tuple(signature(function).parameters)
         places = frozenset(parameters.index(name) for name in names)
 
         @wraps(function)
         def call(*args: Any, **options: Any) -> Any:
-            if is_autocast_enabled():
+            if is_autocast_enabled() and (unless is None or not unless(*args, **options)):
                 args = tuple([cast(x) if n in places else x for n, x in enumerate(args)])
                 options = {key: cast(x) if key in names else x for key, x in options.items()}
             return function(*args, **options)

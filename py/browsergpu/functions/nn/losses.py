@@ -6,7 +6,8 @@ from typing import Any
 
 from browsergpu.arrays import apply
 from browsergpu.arrays.array import Array
-from browsergpu.arrays.autograd.precision import widened
+from browsergpu.arrays.autograd.families import TRACKED
+from browsergpu.arrays.autograd.precision import is_autocast_enabled, widened
 from browsergpu.arrays.autograd.rules import differentiable
 from browsergpu.core import checks
 from browsergpu.core.checks import product
@@ -343,7 +344,17 @@ def _kept_cross_entropy(
     return _weighted(losses, factors, ignored, reduction), {"sums": sums}
 
 
-@widened("input", "target")
+def _reads_float16(*args: Any, **options: Any) -> bool:
+    """Return whether the kernel of :func:`cross_entropy` takes these logits in float16."""
+    x, target = (
+        options.get(name, args[n] if n < len(args) else None) for n, name in enumerate(_OF_BOTH)
+    )
+    is_plain = type(x) is Array or type(x) in TRACKED
+    of_classes = isinstance(target, Array) and target.dtype.kind in "iu"
+    return is_plain and of_classes and not options.get("label_smoothing")
+
+
+@widened("input", "target", unless=_reads_float16)
 @differentiable(
     joint=((*_OF_BOTH, "weight"), gradients.of_cross_entropy), keeping=_kept_cross_entropy
 )
@@ -421,7 +432,8 @@ def _class_axis(op: str, x: Array) -> int:
 def _losses(op: str, logits: Array, goals: Array) -> tuple[Array, Array]:
     """Return ``-log_softmax(logits)[goals]`` along the last axis, and the sums of the samples."""
     own, places = apply.packed(logits), apply.packed(goals)
-    losses = inputs.room(op, own, own.node.kind, goals.shape)
+    kind = FLOAT32 if is_autocast_enabled() else own.node.kind
+    losses = inputs.room(op, own, kind, goals.shape)
     sums = inputs.room(op, own, FLOAT32, (*goals.shape, 2))
     x, t, y, more = (inputs.memory(one) for one in (own, places, losses, sums))
     nn.cross_entropy(own.device, op, x, t, y, None, more)

@@ -101,6 +101,8 @@ def of_cross_entropy(
     is_plain = not any(type(x) in INTERCEPTED for x in (g, input, weight))
     if sums is not None and is_plain and not needs[2]:
         return _of_sums(g, input, target, weight, ignore_index, reduction, sums), None, None
+    if input.dtype != y.dtype:  # float16 logits within autocast
+        input = data_types.astype(input, y.dtype)
     logs = log_softmax(input, axis)
     of_logs, of_target, of_weight = _class_gradients(
         g, y, logs, target, weight, ignore_index, reduction, float(label_smoothing), needs[2]

@@ -1,7 +1,7 @@
 """Kernels on the rows of an array: softmax, layer norm, cross entropy.
 
-All arrays are contiguous float32 (targets int32). The caller validates sizes, none of which is 0.
-Outputs must be different buffers from inputs.
+All arrays are contiguous float32 (targets int32), unless otherwise noted. The caller validates
+sizes, none of which is 0. Outputs must be different buffers from inputs.
 """
 
 from __future__ import annotations
@@ -71,17 +71,18 @@ def softmax(build: Build, x: Slot, y: Slot, outer: int, length: int, inner: int)
 
 
 def _softmax_in_parts(
-    build: Build, x: Slot, y: Slot | None, outer: int, length: int, inner: int
+    build: Build, x: Slot, y: Slot | None, outer: int, length: int, inner: int, halves: bool = False
 ) -> tuple[Slot, int]:
     """Add y = softmax of x in several passes, or without y only the pass for the parts.
 
     Return a temporary with (maximum, sum) for each [outer, chunks, inner], and the number of
-    chunks.
+    chunks. x may be float16 without y and for inner = 1.
     """
     cut = _cut(outer, length, inner, _THREADS)
     grid = fold(cut.workgroups)
     parts = build.temporary(8 * cut.outputs)
-    build.dispatch("softmax_parts", "", grid, (x, parts), *cut.fields)
+    kernel = "softmax_parts_halves" if halves else "softmax_parts"
+    build.dispatch(kernel, "", grid, (x, parts), *cut.fields)
     if y is not None:
         build.dispatch("softmax_apply", "", grid, (x, parts, y), *cut.fields)
     return parts, cut.chunks
@@ -185,36 +186,39 @@ def cross_entropy(
     rows: int,
     classes: int,
     sums: Slot | None = None,
+    halves: bool = False,
 ) -> None:
     """Add loss[r] = -log softmax(logits[r])[targets[r]] and, if wanted, probs = softmax(logits).
 
     ``sums`` of shape [rows, 2] gets the largest logit, and the logarithm of the sum of the
-    exponentials of the logits minus that.
+    exponentials of the logits minus that. With ``halves``, logits are float16 and probs is None.
     """
     if sums is None:
         spare = build.temporary(8 * rows)
-        cross_entropy(build, logits, targets, loss, probs, rows, classes, spare)
+        cross_entropy(build, logits, targets, loss, probs, rows, classes, spare, halves)
         build.release(spare)
         return
     held = _held(rows, classes, 4)
-    if held is not None:
-        groups, lanes, configuration, aligned = held
-        # If logits are read as vec4s, the target's logit is still read as a float.
-        again = (logits, sums) if aligned else (sums,)
-        written = build.temporary(4 * rows * classes) if probs is None else probs
+    if held is None:
+        parts, chunks = _softmax_in_parts(build, logits, probs, rows, classes, 1, halves)
         build.dispatch(
-            "cross_entropy_aligned" if aligned else "cross_entropy", configuration, fold(groups),
-            (logits, targets, loss, written, *again), rows, classes, 0, lanes,
+            "cross_entropy_long_halves" if halves else "cross_entropy_long", "", fold(rows),
+            (logits, targets, parts, loss, sums), rows, classes, chunks, _THREADS,
         )  # fmt: skip
-        if probs is None:
-            build.release(written)
+        build.release(parts)
         return
-    parts, chunks = _softmax_in_parts(build, logits, probs, rows, classes, 1)
-    build.dispatch(
-        "cross_entropy_long", "", fold(rows), (logits, targets, parts, loss, sums),
-        rows, classes, chunks, _THREADS,
-    )  # fmt: skip
-    build.release(parts)
+    groups, lanes, configuration, aligned = held
+    slots: tuple[Slot, ...] = (logits, targets, loss)
+    if halves:
+        kernel = "cross_entropy_losses_halves"
+    elif probs is None:
+        kernel = "cross_entropy_losses_aligned" if aligned else "cross_entropy_losses"
+    else:
+        kernel = "cross_entropy_aligned" if aligned else "cross_entropy"
+        slots = (*slots, probs)
+    if aligned and not halves:
+        slots = (*slots, logits)  # the target's logit is still read as a float
+    build.dispatch(kernel, configuration, fold(groups), (*slots, sums), rows, classes, 0, lanes)
 
 
 def _of_rows(operations: int, reads: int) -> Cost:
@@ -228,14 +232,19 @@ def _of_rows(operations: int, reads: int) -> Cost:
     return work
 
 
+def _halved(cost: Cost) -> Cost:
+    """Return the cost of a kernel that reads float16 instead of float32."""
+
+    def work(f: Fields) -> Work:
+        operations, nbytes = cost(f)
+        return operations, nbytes / 2
+
+    return work
+
+
 def _layer_norm_work(f: Fields) -> Work:
     n = f["rows"] * f["length"]
     return (8 + f["residual"]) * n, 4 * (2 + f["residual"]) * n
-
-
-def _layer_norm_of_halves_work(f: Fields) -> Work:
-    operations, nbytes = _layer_norm_work(f)
-    return operations, nbytes / 2
 
 
 def _layer_norm_and_sum_work(f: Fields) -> Work:
@@ -248,6 +257,7 @@ _NORM_PARAMS = params(
     "rows: u32", "length: u32", "chunk: u32", "chunks: u32", "lanes: u32", "residual: u32",
     "eps: f32",
 )  # fmt: skip
+_LOSS = Binding(3, "loss", WRITE)
 _SUMS = Binding(6, "sums", WRITE)
 _LOSS_PARAMS = params("rows: u32", "classes: u32", "chunks: u32", "lanes: u32")
 _BY_LENGTH: Configurations = {str(held): {"HELD": held} for held in _HELD}
@@ -276,6 +286,11 @@ FAMILY = KernelFamily(
             "main_parts", _NOT_HELD, cost=_of_rows(3, 0),
         ),
         Kernel(
+            "softmax_parts_halves", "softmax.wgsl",
+            (Binding(0, "x_halves", READ), Binding(2, "new_parts", WRITE)), _SOFTMAX_PARAMS,
+            "main_parts_halves", _NOT_HELD, cost=_halved(_of_rows(3, 0)),
+        ),
+        Kernel(
             "softmax_apply", "softmax.wgsl", bindings("x", "parts", "y"), _SOFTMAX_PARAMS,
             "main_apply", _NOT_HELD, cost=_of_rows(3, 1),
         ),
@@ -296,7 +311,7 @@ FAMILY = KernelFamily(
                 Binding(0, "x_halves", READ), Binding(2, "gamma_halves", READ),
                 Binding(3, "beta_halves", READ), Binding(4, "y_halves", WRITE),
             ),
-            _NORM_PARAMS, "main_halves", _BY_LENGTH, cost=_layer_norm_of_halves_work,
+            _NORM_PARAMS, "main_halves", _BY_LENGTH, cost=_halved(_layer_norm_work),
         ),
         Kernel(
             "layer_norm_sum", "layer_norm.wgsl",
@@ -331,9 +346,32 @@ FAMILY = KernelFamily(
             _LOSS_PARAMS, "main_aligned", _BY_LENGTH, cost=_of_rows(5, 1),
         ),
         Kernel(
+            "cross_entropy_losses", "cross_entropy.wgsl",
+            (*bindings("x", "targets", written=0), _LOSS, _SUMS),
+            _LOSS_PARAMS, "main_losses", _BY_LENGTH, cost=_of_rows(4, 0),
+        ),
+        Kernel(
+            "cross_entropy_losses_aligned", "cross_entropy.wgsl",
+            (
+                *bindings("x", "targets", written=0), _LOSS,
+                *bindings("x_vectors", written=0, first=5), _SUMS,
+            ),
+            _LOSS_PARAMS, "main_losses_aligned", _BY_LENGTH, cost=_of_rows(4, 0),
+        ),
+        Kernel(
+            "cross_entropy_losses_halves", "cross_entropy.wgsl",
+            (*bindings("x_halves", "targets", written=0), _LOSS, _SUMS),
+            _LOSS_PARAMS, "main_losses_halves", _BY_LENGTH, cost=_halved(_of_rows(4, 0)),
+        ),
+        Kernel(
             "cross_entropy_long", "cross_entropy.wgsl",
             (*bindings("x", "targets", "parts", "loss"), _SUMS),
             _LOSS_PARAMS, "main_long", _NOT_HELD,
+        ),
+        Kernel(
+            "cross_entropy_long_halves", "cross_entropy.wgsl",
+            (*bindings("x_halves", "targets", "parts", "loss"), _SUMS),
+            _LOSS_PARAMS, "main_long_halves", _NOT_HELD,
         ),
     ),
     warm_up={"softmax_rows_aligned": 40, "layer_norm_aligned": 70},

@@ -89,11 +89,88 @@ def test_losses_of_many_classes_store_no_probabilities(bg: Any, dtype: str) -> N
     x.numpy()
     with dispatched(x.device) as kernels:
         found = bg.nn.cross_entropy(x, targets, reduction="none").numpy()
-    assert "softmax_parts" in kernels
+    of_halves = "_halves" if dtype == "float16" else ""
+    assert f"softmax_parts{of_halves}" in kernels
     assert "softmax_apply" not in kernels
+    assert kernels.count("cast") == (dtype == "float16")  # of the losses
     values = x.numpy().astype(np.float64)
     expected = np.log(np.exp(values).sum(-1)) - values[np.arange(3), targets.numpy()]
     np.testing.assert_allclose(found, expected, rtol=1e-5 if dtype == "float32" else 2e-3)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16"])
+@pytest.mark.parametrize("classes", [1, 3, 12, 300, 5001, 16_384, 16_385, 40_001])
+def test_losses_are_those_of_the_kernel_with_probabilities(
+    bg: Any, classes: int, dtype: str
+) -> None:
+    """No kernel writes probabilities or casts logits, and rows may start within a word."""
+    rng = np.random.default_rng(classes)
+    values = (rng.standard_normal((5, classes)) * 4).astype(dtype)
+    values[0, rng.integers(classes)] = -np.inf
+    values[3, classes // 2] = np.nan
+    values[4, 0] = np.inf
+    goals = rng.integers(0, classes, 5).astype(np.int32)
+    goals[1] = classes  # outside
+    x, targets = bg.asarray(values), bg.asarray(goals)
+    bg.eval(x, targets)
+    with dispatched(x.device) as kernels, bg.autocast():
+        found = bg.nn.cross_entropy(x, targets, reduction="none")
+        bg.eval(found)
+    assert {k for k in kernels if k.startswith(("cross", "softmax", "cast"))} <= {
+        *(f"cross_entropy_{name}" for name in ("losses", "losses_aligned", "losses_halves")),
+        *("cross_entropy_long", "cross_entropy_long_halves"),
+        *("softmax_parts", "softmax_parts_halves"),
+    }
+    assert found.dtype == np.float32
+    exact = values.astype(np.float64)
+    with np.errstate(all="ignore"):
+        largest = exact.max(-1, keepdims=True)
+        sums = np.log(np.exp(exact - largest).sum(-1)) + largest[:, 0]
+        expected = sums - exact[np.arange(5), np.minimum(goals, classes - 1)]
+    expected[[1, 3, 4]] = np.nan
+    np.testing.assert_allclose(found.numpy(), expected, rtol=1e-5, atol=2e-6)
+
+
+@pytest.mark.parametrize("reduction", ["mean", "none"])
+@pytest.mark.parametrize("shape", [(6, 10), (3, 16_397), (2, 5, 3)])
+def test_autocast_reads_float16_logits_in_the_kernels_of_the_loss(
+    bg: Any, shape: tuple[int, ...], reduction: str
+) -> None:
+    """Loss and gradient are those of the logits cast to float32, without that cast."""
+    x = data(bg, *shape, dtype="float16")
+    goals = np.random.default_rng(2).integers(0, shape[1], (shape[0], *shape[2:]))
+    goals.flat[0] = -100  # ignored
+    targets = bg.asarray(goals.astype(np.int32))
+
+    def step(x: Any, targets: Any) -> Any:
+        with bg.autocast():
+            return bg.nn.cross_entropy(x, targets, reduction=reduction)
+
+    def gradient(x: Any, targets: Any) -> Any:
+        return bg.value_and_grad(lambda x: step(x, targets).sum())(x)
+
+    assert "cast" not in numbers_of(bg, gradient, x, targets)
+    wide = gradient(x.astype("float32"), targets)
+    for f in (gradient, bg.jit(gradient), bg.jit(gradient, optimize=False)):
+        for _ in range(3):
+            loss, slope = f(x, targets)
+        assert loss.dtype == np.float32
+        assert slope.dtype == np.float16
+        np.testing.assert_allclose(loss.numpy(), wide[0].numpy(), rtol=1e-6)
+        expected = wide[1].numpy().astype("float16")
+        np.testing.assert_allclose(slope.numpy(), expected, rtol=2e-3, atol=1e-7)
+
+
+def test_second_derivatives_of_float16_logits_are_computed_in_float32(bg: Any) -> None:
+    x, targets = data(bg, 4, 7, dtype="float16"), bg.asarray(np.array([0, 6, 2, 2], np.int32))
+
+    def squared(x: Any) -> Any:
+        with bg.autocast():
+            slope = bg.grad(lambda x: bg.nn.cross_entropy(x, targets))(x)
+        return (slope.astype("float32") ** 2).sum()
+
+    found, expected = bg.grad(squared)(x), bg.grad(squared)(x.astype("float32"))
+    np.testing.assert_allclose(found.numpy(), expected.numpy(), rtol=2e-3, atol=1e-4)
 
 
 def test_the_gradient_of_cross_entropy_reads_the_logits_once(bg: Any) -> None:
