@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from harness.gallery import number, open_gallery, run
+from harness.gallery import FLAT_PNG, number, open_gallery, run
 from harness.lab import Lab
 from harness.notebook import NotebookPage
 
@@ -25,8 +25,18 @@ def test_darkroom(notebook: NotebookPage) -> None:
 
 
 def test_mandelbrot(notebook: NotebookPage) -> None:
-    # The exact area is 1.5066; few steps and large pixels are less precise.
-    assert 1.4 < number(run(notebook, "mandelbrot"), "area") < 1.8
+    # The exact area is 1.5066; large pixels are less precise.
+    text = run(notebook, "mandelbrot")
+    assert 1.4 < number(text, "area") < 1.8
+    assert number(text, "median difference") < 0.1
+    # The slider draws another window.
+    drawn = notebook.page.get_by_role("img", name="on gpu-canvas").last
+    before = drawn.screenshot()
+    notebook.page.get_by_role("slider").press("End")
+    notebook.wait_finished()
+    after = drawn.screenshot()
+    assert len(after) > FLAT_PNG
+    assert before != after
 
 
 def test_heat(notebook: NotebookPage) -> None:
@@ -36,7 +46,9 @@ def test_heat(notebook: NotebookPage) -> None:
 def test_colours(notebook: NotebookPage) -> None:
     text = run(notebook, "colours")
     assert 0 < number(text, "then") < number(text, "distance")
-    shares = [float(share) for share in re.findall(r"#[0-9a-f]{6}\s+([\d.]+)%", text)]
+    # A table with a bar of each colour.
+    rows = notebook.page.locator(".output-html tr").all_inner_texts()
+    shares = [float(share) for share in re.findall(r"#[0-9a-f]{6}\s+([\d.]+)%", "\n".join(rows))]
     assert len(shares) == 4
     assert sum(shares) == pytest.approx(100, abs=0.3)
 
@@ -47,5 +59,7 @@ def test_life(notebook: NotebookPage) -> None:
     assert "in rows [5, 6, 7, 7, 7] and columns [6, 7, 5, 6, 7]" in text
 
 
-def test_transformer(notebook: NotebookPage) -> None:
-    assert number(run(notebook, "transformer"), "largest difference") < 1e-4
+def test_galaxies(notebook: NotebookPage) -> None:
+    text = run(notebook, "nbody")
+    assert number(text, "after one period, off by") < 1e-2
+    assert number(text, "changed by") < 1e-2

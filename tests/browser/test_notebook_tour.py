@@ -10,8 +10,9 @@ from collections.abc import Iterator
 import pytest
 from harness.gallery import GALLERY, LISTED, SMALL, open_gallery
 from harness.lab import Lab
-from harness.notebook import NotebookPage
+from harness.notebook import NotebookPage, open_notebook
 from harness.pixels import screenshot
+from harness.problems import assert_none
 from playwright.sync_api import Route, expect
 
 TOUR = GALLERY.parents[1] / "web" / "tour.ipynb"
@@ -37,6 +38,30 @@ def test_the_gallery_lists_all_its_notebooks() -> None:
     assert {one["file"] for one in LISTED} == {f"{name}.ipynb" for name in SMALL}
     for name, code in SMALL.items():
         assert assigned(cells(name)[0]) == assigned(code), name
+
+
+def test_cards_have_pictures_and_notebooks_open_with_outputs(lab: Lab) -> None:
+    with open_notebook(lab, viewport={"width": 1360, "height": 900}) as (notebook, problems):
+        notebook.press("Gallery")
+        dialog = notebook.page.get_by_role("dialog")
+        cards = dialog.get_by_role("listitem")
+        expect(cards).to_have_count(len(LISTED))
+        for number, one in enumerate(LISTED):
+            card = cards.nth(number)
+            expect(card.locator("p")).to_have_text(one["about"])
+            card.scroll_into_view_if_needed()
+            loaded = card.locator("img").evaluate_all(
+                "all => Promise.all(all.map((one) => one.decode()))"
+            )
+            assert len(loaded) == one.get("picture", True)
+        # The button covers the whole card.
+        dialog.get_by_role("listitem").filter(has_text="Galaxies").locator("p").click(force=True)
+        expect(notebook.page.locator(".title-input")).to_have_value("nbody")
+        outputs = notebook.page.locator(".cell-outputs")
+        expect(outputs.get_by_role("img")).to_have_count(3)
+        expect(outputs.filter(has_text="smaller sizes")).to_have_count(1)
+        expect(outputs.filter(has_text="changed by")).to_have_count(1)
+        assert_none(problems)
 
 
 @pytest.fixture(scope="module")

@@ -31,11 +31,11 @@ FOLDERS = (
 #: Small sizes, as replacements of the notebooks' first cells.
 SMALL = {
     "darkroom": "height, width = 54, 80\nframes = 3",
-    "mandelbrot": "height, width = 60, 80\nsteps = 64\nframes = 2",
+    "mandelbrot": "height, width = 60, 80\nsteps = 3000",
     "heat": "size = 64\nframes, steps = 2, 5",
     "colours": "height, width = 48, 64\nk = 4\nrounds = 4",
     "life": "size = 64\nframes = 4",
-    "transformer": "layers, width, heads, length, words = 2, 32, 4, 24, 64",
+    "nbody": "stars = 2000\nframes, steps = 2, 2\nheight, width = 135, 240",
     "digits": "epochs = 4\nbatch = 32\nchannels = 8",
     "letters": "layers, width, heads, length = 2, 32, 2, 32\nbatch, steps = 8, 30",
     "nanogpt": "layers, width, heads, length = 2, 32, 2, 32\nbatch, steps = 8, 40\n"
@@ -53,7 +53,7 @@ SMALL = {
     "text": "photo = ''\naddress = '/text-models'",
 }
 
-_FLAT_PNG = 1500  # bytes; a canvas of a single colour has fewer
+FLAT_PNG = 1500  # bytes; a canvas of a single colour has fewer
 
 
 @contextmanager
@@ -97,7 +97,7 @@ def run_shown(notebook: NotebookPage) -> str:
     notebook.wait_finished()
     expect(notebook.page.locator(".output-traceback")).to_have_count(0)
     drawn = notebook.page.get_by_role("img", name="on gpu-canvas").last
-    assert len(drawn.screenshot()) > _FLAT_PNG
+    assert len(drawn.screenshot()) > FLAT_PNG
     return "\n".join(notebook.page.locator(".cell-outputs").all_inner_texts())
 
 

@@ -22,7 +22,7 @@ const RENDERERS = [
   ["text/html", (html, _alt, _metadata, whose) => htmlOutput(html, whose)],
   ["image/svg+xml", (svg, alt) => image(svgUrl(svg), alt)],
   ["image/png", (data, alt, metadata) => image(`data:image/png;base64,${data}`, alt, metadata)],
-  ["image/jpeg", (data, alt) => image(`data:image/jpeg;base64,${data}`, alt)],
+  ["image/jpeg", (data, alt, metadata) => image(`data:image/jpeg;base64,${data}`, alt, metadata)],
   ["text/markdown", (source) => markdownBox(source)],
   ["text/latex", latexBox],
   ["application/javascript", () => element("p", { className: "inert-note" },

@@ -223,10 +223,10 @@ export class Documents {
     return this.openFromSite("tour", TOUR);
   }
 
-  /** Open a notebook of the site. */
+  /** Open a notebook of the site, whose saved outputs are trusted. */
   async openFromSite(title, url) {
     try {
-      this.#goTo(this.#recordOf(title), await ofSite(url));
+      this.#goTo(this.#recordOf(title, { trusted: true }), await ofSite(url));
     } catch (error) {
       this.#explain(`“${title}”`, error);
     }

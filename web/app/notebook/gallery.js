@@ -1,16 +1,16 @@
-/** The gallery: a dialog with the notebooks of the site. */
+/** The gallery: a dialog with cards of the site's notebooks. */
 import { element } from "../base/dom.js";
 import { showMessage } from "../base/messages.js";
 
 const FOLDER = "gallery/";
 
 /**
- * Show the list of notebooks. `open(title, url)` receives the chosen one.
+ * Show the cards. `open(title, url)` receives the chosen one.
  * @param {{dialog: HTMLDialogElement, list: HTMLElement}} found
  * @param {(title: string, url: string) => unknown} open
  */
 export async function showGallery({ dialog, list }, open) {
-  /** @type {{file: string, title: string, about: string}[]} */
+  /** @type {{file: string, title: string, about: string, picture?: boolean}[]} */
   let notebooks;
   try {
     const response = await fetch(`${FOLDER}index.json`);
@@ -20,13 +20,17 @@ export async function showGallery({ dialog, list }, open) {
     showMessage(`The gallery could not be opened: ${error.message}.`, { kind: "error" });
     return;
   }
-  list.replaceChildren(...notebooks.map(({ file, title, about }) => {
+  list.replaceChildren(...notebooks.map(({ file, title, about, picture = true }) => {
+    const name = file.replace(/\.ipynb$/, "");
     const button = element("button", { type: "button", className: "link" }, title);
     button.addEventListener("click", () => {
       dialog.close();
-      open(file.replace(/\.ipynb$/, ""), FOLDER + file);
+      open(name, FOLDER + file);
     });
-    return element("li", {}, button, element("p", {}, about));
+    return element("li", { className: "gallery-card" },
+      picture ? element("img", { src: `${FOLDER}pictures/${name}.jpg`, alt: "", loading: "lazy" })
+        : element("div", { className: "no-picture" }),
+      button, element("p", {}, about));
   }));
   dialog.showModal();
 }

@@ -1,0 +1,1 @@
+"""Runs the gallery's notebooks in the page, and saves their outputs and pictures."""

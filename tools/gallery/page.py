@@ -1,0 +1,67 @@
+"""The notebook page in Chromium on a software GPU, which runs notebooks of the gallery."""
+
+import contextlib
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import Page as Tab
+from playwright.sync_api import Route, expect, sync_playwright
+
+from gallery.saved import with_sizes
+
+_FLAGS = [
+    "--no-sandbox", "--enable-unsafe-webgpu", "--use-webgpu-adapter=swiftshader",
+    "--use-vulkan=swiftshader", "--use-angle=swiftshader", "--enable-features=Vulkan",
+]  # fmt: skip
+_PATIENCE_MS = 900_000
+
+
+class Page:
+    """A tab with the notebook page."""
+
+    def __init__(self, tab: Tab, address: str) -> None:
+        self._tab, self._address = tab, address
+
+    def run(self, name: str, notebook: Any, sizes: str) -> Any:
+        """Run a notebook of these sizes, and return it with its outputs."""
+        tab = self._tab
+        body = json.dumps(with_sizes(notebook, sizes))
+        pattern = f"**/gallery/{name}.ipynb"
+
+        def serve(route: Route) -> None:
+            route.fulfill(body=body, content_type="application/json")
+
+        tab.route(pattern, serve)
+        tab.goto(f"{self._address}/?notebook=gallery/{name}.ipynb")
+        state = tab.locator("footer .kernel-state")
+        expect(state).to_have_attribute("data-state", "idle", timeout=_PATIENCE_MS)
+        expect(tab.locator(".title-input")).to_have_value(name)
+        tab.locator("header").get_by_role("button", name="Run all", exact=True).click()
+        busy = tab.locator('.cell[aria-busy="true"]')
+        expect(busy.first).to_be_visible()
+        expect(busy).to_have_count(0, timeout=_PATIENCE_MS)
+        errors = tab.locator(".output-traceback").all_inner_texts()
+        if errors:
+            raise RuntimeError(f"{name}: {errors[0]}")
+        tab.unroute(pattern)
+        return self._downloaded()
+
+    def _downloaded(self) -> Any:
+        tab = self._tab
+        with tab.expect_download() as download:
+            tab.locator("header").get_by_role("button", name="Share", exact=True).click()
+            tab.get_by_role("menuitem", name="Download notebook").click()
+        return json.loads(Path(download.value.path()).read_text(encoding="utf-8"))
+
+
+@contextlib.contextmanager
+def open_page(address: str, chromium: str) -> Iterator[Page]:
+    """Open the page in a browser."""
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=_FLAGS)
+        try:
+            yield Page(browser.new_page(viewport={"width": 1360, "height": 900}), address)
+        finally:
+            browser.close()
