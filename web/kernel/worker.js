@@ -178,6 +178,8 @@ const handlers = {
   describe: look,
   variables: ({ id }) => post({ type: "answer", id, value: JSON.parse(call("variables")) }),
   arrays: ({ id }) => post({ type: "answer", id, value: JSON.parse(call("arrays")) }),
+  valueAt: async ({ id, canvas, owner, x, y }) =>
+    post({ type: "answer", id, value: await call("value_at", canvas, owner, x, y) }),
   forget: ({ canvas, owner }) => call("forget_drawing", canvas, owner),
   status: ({ id }) => post({ type: "answer", id, value: JSON.parse(call("status")) }),
 };

@@ -35,6 +35,11 @@ export class Picture extends EventTarget {
    * @type {number | null}
    */
   owner = null;
+  /**
+   * The number by which Python knows the drawn array, even without pointer input.
+   * @type {number | null}
+   */
+  drawing = null;
   /** @type {ImageBitmap | null} the newest image that waits */
   #next = null;
 
@@ -74,6 +79,12 @@ export class Picture extends EventTarget {
     this.#label();
     if (!this.#isEmpty) this.dispatchEvent(new Event("change"));
     this.#isEmpty = false;
+  }
+
+  /** Show the image without Python's help from now on. */
+  release() {
+    this.owner = this.drawing = null;
+    this.root.classList.remove("takes-pointer");
   }
 
   /** Hold the image that is shown, or show the newest one again. */

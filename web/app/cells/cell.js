@@ -298,6 +298,11 @@ export class Cell {
     this.#refs.timing.hidden = false;
   }
 
+  /** End the pointer input of the cell's drawings. */
+  forgetPictures() {
+    this.#area?.forgetPictures();
+  }
+
   destroy() {
     this.#doc = this.source;
     this.#view.destroy();

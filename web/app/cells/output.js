@@ -112,7 +112,7 @@ export class OutputArea {
     this.#tail = [];
     this.#outputs = [];
     this.#stream = null;
-    for (const picture of this.#pictures.values()) this.#forget(picture);
+    this.forgetPictures();
     this.#pictures = new Map();
     this.#root.replaceChildren();
   }
@@ -221,7 +221,7 @@ export class OutputArea {
   }
 
   /** Show an image from a canvas in place of that canvas's previous image. */
-  picture({ canvas, picture: bitmap, owner }) {
+  picture({ id, canvas, picture: bitmap, owner }) {
     if (this.#clearsNext) this.clear();
     let picture = this.#pictures.get(canvas);
     if (!picture) {
@@ -231,17 +231,26 @@ export class OutputArea {
       this.#outputs.push(picture);
       this.#stream = null;
       const send = (row) => pointerInput(this.kernel).send(made, row, this);
-      this.#root.append(element("div", { className: "output display_data" }, pictureView(made, send)));
+      const ask = (x, y) => this.kernel.valueAt(canvas, made.drawing, x, y);
+      this.#root.append(element("div", { className: "output display_data" }, pictureView(made, send, ask)));
+      made.drawing = id;
     }
-    if (picture.owner !== owner) this.#forget(picture);
+    if (owner !== null && picture.drawing !== owner) {
+      this.#forget(picture);
+      picture.drawing = owner;
+    }
     picture.show(bitmap, owner);
   }
 
-  /** End the pointer input of a picture. */
+  /** End the pointer input of all pictures, and drop their arrays. */
+  forgetPictures() {
+    for (const picture of this.#pictures.values()) this.#forget(picture);
+  }
+
   #forget(picture) {
-    if (picture.owner === null) return;
-    this.kernel?.forgetDrawing(picture.name, picture.owner);
-    picture.owner = null;
+    if (picture.drawing === null) return;
+    this.kernel?.forgetDrawing(picture.name, picture.drawing);
+    picture.release();
   }
 
   result(executionCount, data, metadata) {

@@ -1,6 +1,7 @@
 /** A drawing in a cell's output: zoom, pan, a pause of an animation, and its recording. */
 import { element } from "../base/dom.js";
 import { download } from "../base/downloads.js";
+import { showValues } from "./picture-value.js";
 import { isForZoom, usePointerInput } from "./pointer-input.js";
 
 const MOST_ZOOM = 40;
@@ -130,9 +131,9 @@ function recorderOf(canvas, name) {
 
 /**
  * Return a box with a Picture and its controls. Those of animations appear with the second image.
- * `send(row)` passes pointer input on.
+ * `send(row)` passes pointer input on, `ask(x, y)` returns the text for a position (picture-value.js).
  */
-export function pictureView(picture, send) {
+export function pictureView(picture, send, ask) {
   const { root: canvas } = picture;
   const box = element("div", { className: "picture-box", tabIndex: 0 }, canvas);
   box.role = "group";
@@ -163,6 +164,8 @@ export function pictureView(picture, send) {
     pause.hidden = false;
     film.hidden = !globalThis.MediaRecorder?.isTypeSupported(VIDEO);
   });
-  return element("div", { className: "picture-view" }, box,
+  const view = element("div", { className: "picture-view" }, box,
     element("div", { className: "picture-tools" }, all, pause, film));
+  showValues(picture, box, ask);
+  return view;
 }

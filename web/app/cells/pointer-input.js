@@ -5,7 +5,7 @@
  */
 import { leaveMail, takeMail } from "../../kernel/mailbox.js";
 
-/** A run that computes gets no more than these rows of a picture; the oldest are dropped. */
+/** No more rows than these wait for Python. Beyond, the oldest moves are dropped, with a note. */
 const MOST_ROWS = 1000;
 const MODULE = "browsergpu.functions.images.pointer";
 
@@ -16,7 +16,7 @@ const MODULE = "browsergpu.functions.images.pointer";
 
 class PointerInput {
   #kernel;
-  /** @type {Map<import("../base/picture.js").Picture, {rows: any[], place: Place}>} */
+  /** @type {Map<import("../base/picture.js").Picture, {rows: any[], place: Place, dropped: number}>} */
   #waiting = new Map();
   #isScheduled = false;
   #isRunning = false;
@@ -34,10 +34,27 @@ class PointerInput {
 
   /** Send a row of input; see gpu/browser/pointer.py. */
   send(picture, row, place) {
-    const found = this.#waiting.get(picture) ?? { rows: [], place };
-    found.rows = [...found.rows, row].slice(-MOST_ROWS);
+    const before = this.#waiting.get(picture) ?? { rows: [], place, dropped: 0 };
+    const found = { ...before, rows: [...before.rows, row] };
     this.#waiting.set(picture, found);
+    this.#limit(found);
     this.#schedule();
+  }
+
+  #limit(found) {
+    while (found.rows.length > MOST_ROWS) {
+      // Strokes keep their beginning and their end.
+      found.rows.splice(Math.max(0, found.rows.findIndex(([type]) => type === "move")), 1);
+      found.dropped++;
+    }
+  }
+
+  /** Say at the picture how much of its input Python does not get. */
+  #tellDropped({ place, dropped }) {
+    if (dropped === 0) return;
+    const many = dropped === 1 ? "1 position" : `${dropped.toLocaleString("en")} positions`;
+    place.receive({ type: "stream", name: "stderr",
+      text: `The pointer moved over ${many} more than wait for a busy kernel. They were dropped.\n` });
   }
 
   #schedule() {
@@ -51,15 +68,18 @@ class PointerInput {
 
   #flush() {
     const { mail, runningId } = this.#kernel;
-    for (const [picture, { rows, place }] of this.#waiting) {
+    for (const [picture, found] of this.#waiting) {
+      const { rows, place } = found;
       if (picture.owner === null) this.#waiting.delete(picture);
       else if (picture.owner === runningId) {
         if (mail && leaveMail(mail, JSON.stringify([[picture.name, picture.owner, rows]]))) {
           this.#left.set(picture.owner, { picture, place });
           this.#waiting.delete(picture);
+          this.#tellDropped(found);
         } else if (mail) this.#schedule();
       } else if (!this.#kernel.busyOrQueued && !this.#isRunning) {
         this.#waiting.delete(picture);
+        this.#tellDropped(found);
         void this.#run(picture, rows, place);
       }
     }
@@ -74,8 +94,10 @@ class PointerInput {
     for (const [name, owner, rows] of text ? JSON.parse(text) : []) {
       const found = this.#left.get(owner);
       if (!found || found.picture.name !== name) continue;
-      const later = this.#waiting.get(found.picture)?.rows ?? [];
-      this.#waiting.set(found.picture, { rows: [...rows, ...later], place: found.place });
+      const later = this.#waiting.get(found.picture) ?? { rows: [], dropped: 0 };
+      const joined = { ...later, rows: [...rows, ...later.rows], place: found.place };
+      this.#limit(joined);
+      this.#waiting.set(found.picture, joined);
     }
     this.#left.clear();
   }

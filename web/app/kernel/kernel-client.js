@@ -205,7 +205,12 @@ export class KernelClient extends EventTarget {
     return memory;
   }
 
-  /** Drop Python's pointer input for a picture that is no longer shown. */
+  /** Return row, column and value at a position on a drawing, "" or null if there is none. */
+  valueAt(canvas, owner, x, y) {
+    return this.#ask({ type: "valueAt", canvas, owner, x, y });
+  }
+
+  /** Drop Python's array and pointer input for a picture that is no longer shown. */
   forgetDrawing(canvas, owner) {
     this.#worker?.postMessage({ type: "forget", canvas, owner });
   }

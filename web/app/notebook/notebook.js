@@ -219,6 +219,8 @@ export class Notebook extends EventTarget {
   #take(cell) {
     // The cell itself is kept, so the outputs of a running cell come back with it.
     const deletion = { index: this.#cells.indexOf(cell), cell };
+    // Its drawings take no more input, even if it comes back: Python's functions are let go.
+    cell.forgetPictures();
     this.#discard(cell);
     this.#sheet.deleted.push(deletion);
     this.history.record(() => this.undoDelete(deletion));

@@ -160,10 +160,16 @@ class Runner:
         return None if shown is None else shown.run_id
 
     def forget_drawing(self, canvas: str, owner: int) -> None:
-        """Drop the `on_pointer` of a drawing that the page no longer shows."""
-        pointer = sys.modules.get("browsergpu.functions.images.pointer")
-        if pointer is not None:
-            pointer.forget(canvas, owner)
+        """Drop the array and the `on_pointer` of a drawing that the page no longer shows."""
+        for name in ("drawn", "pointer"):
+            module = sys.modules.get(f"browsergpu.functions.images.{name}")
+            if module is not None:
+                module.forget(canvas, owner)
+
+    async def value_at(self, canvas: str, owner: int, x: float, y: float) -> str:
+        """Return the text for a position on a drawing, or ""."""
+        drawn = sys.modules.get("browsergpu.functions.images.drawn")
+        return "" if drawn is None else str(await drawn.value_at(canvas, owner, x, y))
 
     def status(self) -> str:
         """Return the GPU memory of arrays and backends, as JSON."""

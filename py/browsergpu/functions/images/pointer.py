@@ -112,15 +112,23 @@ def check(op: str, callback: Any) -> None:
         raise InvalidArgument(op, "on_pointer", callback, "a plain function, not async", advice)
 
 
+def owner_of(canvas_id: str) -> int | None:
+    """Return the owner of what is drawn on a canvas now, or None without a page that asks."""
+    owner = _owner.get()
+    return platform.pointer_owner(canvas_id) if owner is None else owner
+
+
 def listen(
-    op: str, canvas: Any, canvas_id: str, callback: Callback | None, place: Place | None
+    op: str,
+    canvas: Any,
+    canvas_id: str,
+    owner: int | None,
+    callback: Callback | None,
+    place: Place | None,
 ) -> None:
     """Call ``callback`` for pointer input on a canvas from its next image on."""
     if callback is None and canvas_id not in _asked:
         return
-    owner = _owner.get()
-    if owner is None:
-        owner = platform.pointer_owner(canvas_id)
     if owner is None:
         if callback is None:
             return

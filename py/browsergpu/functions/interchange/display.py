@@ -86,6 +86,10 @@ def draw(
     when Python next waits or returns. So an animation awaits something, such as ``asyncio.sleep``,
     after each image.
 
+    In the notebook, a cursor that rests on the image shows row, column and value: the original
+    ones, before ``cmap`` and interpolation. They are read from the GPU then, while no cell runs. A
+    drawing keeps no array alive, so an array that was freed or has changed since shows no values.
+
     ``on_pointer`` runs at once while no cell runs, and otherwise in the next ``draw`` of the cell
     that shows the image, after the image was painted. So a loop gets input even if it never waits.
     An exception is raised there, and ends the input until the next ``draw``.
@@ -125,19 +129,31 @@ def _paint(x: Array, canvas_id: str, colors: Any, parts: Any, on_pointer: Any) -
     shown, place = drawing.picture(
         op, x, lambda: canvas.find(op, canvas_id), colors=colors, parts=parts
     )
-    show(op, canvas.find(op, canvas_id), canvas_id, shown, on_pointer, place)
+    show(op, canvas.find(op, canvas_id), canvas_id, shown, x, on_pointer, place)
 
 
 def show(
-    op: str, target: Any, canvas_id: str, image: Array, on_pointer: Any, place: Place | None
+    op: str,
+    target: Any,
+    canvas_id: str,
+    image: Array,
+    x: Array | None = None,
+    on_pointer: Any = None,
+    place: Place | None = None,
 ) -> None:
-    """Paint a float32 image on a found canvas. Its pointer input is for ``on_pointer``."""
-    from browsergpu.functions.images import pointer
+    """Paint a float32 image on a found canvas.
+
+    ``x`` is the array with the values of the image, at ``place``. Pointer input is for
+    ``on_pointer``.
+    """
+    from browsergpu.functions.images import drawn, pointer
 
     packed = apply.packed(image)  # held until it is drawn
     height, width, channels = (*packed.shape, 1)[:3]
-    pointer.listen(op, target, canvas_id, on_pointer, place)
+    owner = pointer.owner_of(canvas_id)
+    pointer.listen(op, target, canvas_id, owner, on_pointer, place)
     canvas.draw(image.device, op, canvas_id, packed.node.storage.buffer, height, width, channels)
+    drawn.remember(canvas_id, owner, x, place)
 
 
 def html(x: Array) -> str | None:

@@ -107,4 +107,4 @@ def plot(
     frame, swatches = plots.layout(found, x, y, shape, texts)
     painted = platform.paint_frame(frame.height, frame.width, frame.lines, frame.texts)
     picture: Array = plots.composed(frame, painted, swatches, curves)
-    display.show(op, target, canvas_id, picture, None, None)
+    display.show(op, target, canvas_id, picture)
