@@ -9,7 +9,8 @@
 // (https://doi.org/10.1080/00031305.1983.10483115), without cancellation for large means. The
 // threads of a chunk are merged likewise, in a tree. One pass reads x once. Threads are arranged as
 // in arg_reduce.wgsl. main_merge merges the quadruples of an earlier pass, over chunks or further
-// axes: like main_columns, with one column instead of four.
+// axes: like main_columns, with one column instead of four. main_statistics does so for the channels
+// of a batch norm, as `statistics` of batch_norm.wgsl.
 //
 // As in NumPy, deviations of NaN and infinities are NaN, and those of values too far apart for
 // float32 are infinite.
@@ -22,11 +23,17 @@ struct Params {
   chunks: u32,
   lanes: u32, // a power of two, at most THREADS
   scale: f32, // for a variance: 1 / (count - ddof), infinite for 1/0
+  momentum: f32, // weight of the batch in the running statistics
+  unbiased: f32, // count / (count - 1)
 }
 
 @group(0) @binding(0) var<storage, read> x: array<vec4f>;
 @group(0) @binding(1) var<storage, read> words: array<f32>; // x once more
 @group(0) @binding(2) var<storage, read_write> y: array<f32>;
+@group(0) @binding(2) var<storage, read_write> batch_mean: array<f32>;
+@group(0) @binding(3) var<storage, read_write> batch_variance: array<f32>;
+@group(0) @binding(4) var<storage, read_write> running_mean: array<f32>;
+@group(0) @binding(5) var<storage, read_write> running_variance: array<f32>;
 @group(1) @binding(0) var<uniform> params: Params;
 
 // 1: inner is a multiple of 4, so groups of columns are vec4s
@@ -260,17 +267,19 @@ fn main_columns(
   }
 }
 
-@compute @workgroup_size(THREADS)
-fn main_merge(
-  @builtin(workgroup_id) group: vec3u,
-  @builtin(num_workgroups) groups: vec3u,
-  @builtin(local_invocation_index) thread: u32,
-) {
+struct Merged {
+  is_own: bool, // whether this thread stores an output
+  output: u32,
+  pivot: f32,
+  moments: Moments,
+}
+
+fn merge_quadruples(group: vec3u, groups: vec3u, thread: u32) -> Merged {
   let lanes = params.lanes;
   let blocks = (params.inner + lanes - 1u) / lanes;
   let which = group.y * groups.x + group.x; // (outer × chunks + chunk) × blocks + block
   if (which >= params.outer * params.chunks * blocks) {
-    return;
+    return Merged();
   }
   let i = which % blocks * lanes + (thread & (lanes - 1u));
   let output = which / blocks;
@@ -295,7 +304,8 @@ fn main_merge(
       partial[thread] = merge(partial[thread], partial[thread + half]);
     }
   }
-  if (thread < lanes && i < params.inner) {
+  let is_own = thread < lanes && i < params.inner;
+  if (is_own) {
     found = partial[thread];
     if (!is_finite(found.mean)) {
       var all_finite = true; // of the values, whether or not of their deviations
@@ -305,6 +315,38 @@ fn main_merge(
       }
       found.deviations = beyond(all_finite);
     }
-    store(output * params.inner + i, pivot, found);
+  }
+  return Merged(is_own, output * params.inner + i, pivot, found);
+}
+
+@compute @workgroup_size(THREADS)
+fn main_merge(
+  @builtin(workgroup_id) group: vec3u,
+  @builtin(num_workgroups) groups: vec3u,
+  @builtin(local_invocation_index) thread: u32,
+) {
+  let found = merge_quadruples(group, groups, thread);
+  if (found.is_own) {
+    store(found.output, found.pivot, found.moments);
+  }
+}
+
+@compute @workgroup_size(THREADS)
+fn main_statistics(
+  @builtin(workgroup_id) group: vec3u,
+  @builtin(num_workgroups) groups: vec3u,
+  @builtin(local_invocation_index) thread: u32,
+) {
+  let found = merge_quadruples(group, groups, thread);
+  if (found.is_own) {
+    let c = found.output;
+    let mean = found.pivot + found.moments.mean;
+    let variance = found.moments.deviations / found.moments.count;
+    let keep = 1.0 - params.momentum;
+    batch_mean[c] = mean;
+    batch_variance[c] = variance;
+    running_mean[c] = keep * running_mean[c] + params.momentum * mean;
+    running_variance[c] =
+      keep * running_variance[c] + params.momentum * params.unbiased * variance;
   }
 }

@@ -240,6 +240,7 @@ CONFIGURATIONS = {
     },
     **{family: {"f32", "i32", "u32"} for family in ("sort", "arg", "search")},
     "moments": {"", "variance"},
+    "moments_statistics": {""},
     "moments_columns": {"", "variance", "aligned", "variance_aligned"},
     "softmax_rows": HELD,
     "softmax_rows_aligned": HELD,

@@ -405,8 +405,7 @@ CASES: dict[str, tuple[Callable[[E], Any], list[str]]] = {
         lambda e: e.batch_norm_training(_new(e, 2, 3, 4, 4)),
         [
             "moments_rows 1×1×1",
-            "moments_merge 1×1×1",
-            "batch_norm_statistics 1×1×1",
+            "moments_statistics 1×1×1",
             "fill 1×1×1",
             "fill 1×1×1",
             "batch_norm 1×1×1",

@@ -8,7 +8,7 @@ from browsergpu.core.shapes import reduction_steps
 from browsergpu.gpu.program import Slot
 from browsergpu.kernels.base.build import Build
 from browsergpu.kernels.base.family import Fields, Kernel, KernelFamily, Work, bindings, of_elements
-from browsergpu.kernels.reductions.moments import moments
+from browsergpu.kernels.reductions.moments import Statistics, merged_statistics
 
 
 def normalise(
@@ -58,12 +58,16 @@ def statistics(
     images, channels, inner = shape
     count = images * inner
     steps = reduction_steps(shape, (0, 2))
-    found = moments(build, x, steps)
+    unbiased = count / (count - 1)
+    targets = Statistics(mean, variance, running_mean, running_variance, momentum, unbiased)
+    found = merged_statistics(build, x, steps, targets)
+    if found is None:
+        return
     build.dispatch(
         "batch_norm_statistics", "",
         fold(blocks(channels, build.facts.workgroup_sizes.elementwise)),
         (found, mean, variance, running_mean, running_variance),
-        0, channels, inner, 0.0, momentum, count / (count - 1),
+        0, channels, inner, 0.0, momentum, unbiased,
     )  # fmt: skip
     build.release(found)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf
+from typing import NamedTuple
 
 from browsergpu.core.grids import fold
 from browsergpu.core.params import params
@@ -65,7 +66,27 @@ def moments(build: Build, x: Slot, steps: Sequence[tuple[int, int, int]]) -> Slo
     The steps reduce [outer, length, inner] to [outer, inner]. There is at least one, and no size is
     0.
     """
-    return _add(build, x, steps, None, 0.0)
+    found = _add(build, x, steps, None, 0.0)
+    assert found is not None
+    return found
+
+
+class Statistics(NamedTuple):
+    """Where the statistics of a batch norm's channels are written, and how."""
+
+    mean: Slot
+    variance: Slot
+    running_mean: Slot
+    running_variance: Slot
+    momentum: float
+    unbiased: float
+
+
+def merged_statistics(
+    build: Build, x: Slot, steps: Sequence[tuple[int, int, int]], statistics: Statistics
+) -> Slot | None:
+    """Add the statistics of :func:`moments` if a pass merges them. Otherwise return the moments."""
+    return _add(build, x, steps, None, 0.0, statistics)
 
 
 def variance(
@@ -88,7 +109,7 @@ def chunk_moments(build: Build, x: Slot, rows: int, length: int) -> tuple[Slot, 
     first = _passes(rows, length, 1, False)[0].cut
     found = build.temporary(_BYTES * first.outputs)
     grid = fold(first.workgroups)
-    build.dispatch("moments_rows", "", grid, (x, found), *first.fields, 0.0)
+    build.dispatch("moments_rows", "", grid, (x, found), *first.fields, 0.0, 0.0, 0.0)
     return found, first
 
 
@@ -98,20 +119,31 @@ def _add(
     steps: Sequence[tuple[int, int, int]],
     y: Slot | None,
     scale: float,
-) -> Slot:
-    """Return the moments in a temporary, or write the variances to y."""
+    statistics: Statistics | None = None,
+) -> Slot | None:
+    """Return the moments in a temporary, or write the variances to y, or statistics."""
     parts = [part for i, step in enumerate(steps) for part in _passes(*step, i > 0)]
-    source = x
+    source: Slot | None = x
     for part in parts:
-        configuration = part.configuration
-        if part is parts[-1] and y is not None:
+        assert source is not None
+        kernel, configuration = part.kernel, part.configuration
+        target: Slot | None = None
+        slots: tuple[Slot, ...]
+        factors = (scale, 0.0, 0.0)
+        if part is parts[-1] and statistics is not None and kernel == "moments_merge":
+            kernel = "moments_statistics"
+            slots = statistics[:4]
+            factors = (0.0, statistics.momentum, statistics.unbiased)
+        elif part is parts[-1] and y is not None:
             target = y
             configuration = f"variance_{configuration}" if configuration else "variance"
+            slots = (y,)
         else:
             target = build.temporary(_BYTES * part.cut.outputs)
+            slots = (target,)
         build.dispatch(
-            part.kernel, configuration, fold(part.cut.workgroups),
-            (*(source,) * part.views, target), *part.cut.fields, scale,
+            kernel, configuration, fold(part.cut.workgroups),
+            (*(source,) * part.views, *slots), *part.cut.fields, *factors,
         )  # fmt: skip
         if source != x:
             build.release(source)
@@ -123,7 +155,7 @@ def _work(f: Fields) -> Work:
     return 8 * inputs(f), 4 * (inputs(f) + 4 * outputs(f))
 
 
-_PARAMS = params(*FIELDS, "scale: f32")
+_PARAMS = params(*FIELDS, "scale: f32", "momentum: f32", "unbiased: f32")
 _RESULTS: Configurations = {
     "": {"ALIGNED": 0, "VARIANCE": 0},
     "variance": {"ALIGNED": 0, "VARIANCE": 1},
@@ -161,6 +193,23 @@ FAMILY = KernelFamily(
             "main_merge",
             _RESULTS,
             cost=lambda f: (8 * inputs(f), 16 * (inputs(f) + outputs(f))),
+        ),
+        Kernel(
+            "moments_statistics",
+            "moments.wgsl",
+            bindings(
+                "words",
+                "batch_mean",
+                "batch_variance",
+                "running_mean",
+                "running_variance",
+                written=4,
+                first=1,
+            ),
+            _PARAMS,
+            "main_statistics",
+            {"": _RESULTS[""]},
+            cost=lambda f: (8 * inputs(f), 16 * inputs(f) + 24 * outputs(f)),
         ),
     )
 )

@@ -57,10 +57,44 @@ def test_batch_norm_reads_its_input_once_for_statistics(bg: Any) -> None:
 
         return bg.grad(norm, argnums=(0, 1, 2))(x, w, b)
 
-    statistics = {"moments_rows": 1, "moments_merge": 1, "batch_norm_statistics": 1}
+    statistics = {"moments_rows": 1, "moments_statistics": 1}
     counts = numbers_of(bg, step, x, w, b, g)
     assert 7 <= counts.pop("fused") <= 9
     assert counts == statistics
+
+
+@pytest.mark.parametrize(
+    ("shape", "kernels"),
+    [
+        ((4, 3, 5, 6), ["moments_rows", "moments_statistics"]),
+        ((1, 3, 5, 6), ["moments_rows", "batch_norm_statistics"]),
+        ((7, 5), ["moments_columns", "batch_norm_statistics"]),
+        ((3, 1, 300, 301), ["moments_rows", "moments_statistics"]),
+        ((70, 70, 3), ["moments_rows", "moments_statistics"]),
+    ],
+)
+def test_the_last_pass_over_moments_writes_the_statistics(
+    bg: Any, shape: tuple[int, ...], kernels: list[str]
+) -> None:
+    """Mean, biased variance and running statistics are those of NumPy in float64."""
+    x = data(bg, *shape) * 2 + 50
+    own = [bg.asarray(np.full(shape[1], start, np.float32)) for start in (4.0, 9.0)]
+    bg.eval(x, *own)
+    with dispatched(x.device) as found:
+        y = bg.nn.batch_norm(x, *own, training=True, momentum=0.25)
+        bg.eval(y)
+    statistics = ("moments", "batch_norm_statistics")
+    assert [name for name in found if name.startswith(statistics)] == kernels
+    values = x.numpy().astype(np.float64)
+    axes = tuple(n for n in range(len(shape)) if n != 1)
+    mean, variance = values.mean(axes), values.var(axes)
+    by_channel = (-1, *(1,) * (len(shape) - 2))
+    expected = (values - mean.reshape(by_channel)) / np.sqrt(variance + 1e-5).reshape(by_channel)
+    np.testing.assert_allclose(y.numpy(), expected, rtol=1e-4, atol=1e-4)
+    np.testing.assert_allclose(own[0].numpy(), 3 + mean / 4, rtol=1e-6)
+    count = values.size // shape[1]
+    unbiased = variance * count / (count - 1)
+    np.testing.assert_allclose(own[1].numpy(), 6.75 + unbiased / 4, rtol=1e-5)
 
 
 def test_the_input_gradient_of_a_convolution_pads_in_its_kernel(bg: Any) -> None:
