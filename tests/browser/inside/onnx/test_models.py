@@ -87,7 +87,8 @@ def test_norms_cost_no_kernels_of_their_own(bg: Any) -> None:
         with dispatched(x.device) as names:
             found = fast(x).numpy()
         np.testing.assert_allclose(found, want, rtol=1e-5, atol=1e-5)
-    assert names == ["conv2d", "conv2d"]
+    # The GPU chooses the kernel of a convolution.
+    assert [name.partition("_")[0] for name in names] == ["conv2d", "conv2d"]
     with bg.no_grad():  # the folded values follow their parameters
         dict(model.named_parameters())["s1"][...] = 0.5
     want = model(x).numpy()
