@@ -61,3 +61,16 @@ for i in range(5):
     assert shown.locator("canvas").count() == 1
     told = notebook.run("bg.plot(bg.ones((3, 3)))").inner_text()
     assert "plot: y must have one dimension" in told
+
+
+def test_the_ylabel_reads_upwards_beside_the_axis(notebook: NotebookPage) -> None:
+    code = "import browsergpu as bg\nbg.plot(bg.ones(8), xlim=(0, 7), ylim=(0, 2){})"
+    bare = notebook.run(code.format("")).locator("canvas")
+    plain = screenshot(notebook.page, bare)
+    shown = notebook.run(code.format(', ylabel="a long text in volts"')).locator("canvas")
+    pixels = screenshot(notebook.page, shown)
+    assert (pixels.height, pixels.width) == (plain.height, plain.width + 18)
+    dark = [(x, y) for x in range(20) for y in range(pixels.height) if max(pixels.rgb(x, y)) < 128]
+    across, up = ({at[i] for at in dark} for i in (0, 1))
+    assert max(across) - min(across) < 16 < 90 < max(up) - min(up)
+    assert abs((max(up) + min(up)) / 2 - 167) < 8, "in the middle of the axis"

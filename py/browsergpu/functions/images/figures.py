@@ -37,7 +37,10 @@ class Frame:
     lines: list[tuple[int, int, int, int]] = field(default_factory=list)
     """Left, top, width and height of black rectangles."""
     texts: list[tuple[str, int, int, str, int]] = field(default_factory=list)
-    """Text, x, y of its middle, alignment ("left", "center" or "right"), and height."""
+    """Text, x, y of its middle, alignment, and height.
+
+    The alignment is "left", "center", "right", or "up" for centered text that reads upwards.
+    """
 
 
 def ticks(low: float, high: float, most: int = MOST_TICKS) -> list[float]:

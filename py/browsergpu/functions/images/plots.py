@@ -156,7 +156,8 @@ def layout(
     across, columns = x.ticks(max(2, width // 90))
     up, rows = y.ticks(max(2, height // 50))
     left = GAP + max(map(len, rows), default=0) * CHARACTER + TICK + GAP + LINE
-    top = GAP + LINE + sum(TITLE + GAP for key in ("title", "ylabel") if texts[key])
+    left += TEXT + GAP if texts["ylabel"] else 0
+    top = GAP + LINE + (TITLE + GAP if texts["title"] else 0)
     bottom = LINE + TICK + GAP + TEXT + GAP + (TEXT + GAP if texts["xlabel"] else 0)
     named = [one for one in series if one.label]
     widest = max((len(one.label or "") for one in named), default=0) * CHARACTER
@@ -166,7 +167,7 @@ def layout(
     if texts["title"]:
         made.texts.append((texts["title"], left + width // 2, GAP + TITLE // 2, "center", TITLE))
     if texts["ylabel"]:
-        made.texts.append((texts["ylabel"], GAP, top - GAP - TEXT // 2 - LINE, "left", TEXT))
+        made.texts.append((texts["ylabel"], GAP + TEXT // 2, top + height // 2, "up", TEXT))
     for part, text in zip(across, columns, strict=True):
         at = left + round(part * (width - 1))
         made.lines.append((at, top + height + LINE, LINE, TICK))

@@ -52,7 +52,7 @@ def plot(
     label : str or list of str, optional
         The text of the legend, which is beside the axes. A list has one for each curve.
     title, xlabel, ylabel : str, optional
-        Texts above the axes, below, and at the top left.
+        Texts above the axes, below, and at the left, where it reads upwards.
     xlim, ylim : tuple of float, optional
         The ends of an axis. By default, the finite values with a margin of 5 % at each end.
     xscale, yscale : {"linear", "log"}, optional

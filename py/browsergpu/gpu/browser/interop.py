@@ -393,8 +393,12 @@ _FRAME = """(width, height, text) => {
   context.textBaseline = "middle";
   for (const [label, x, y, align, size] of texts) {
     context.font = `${size}px system-ui, sans-serif`;
-    context.textAlign = align;
-    context.fillText(label, x, y + 0.5);
+    context.textAlign = align === "up" ? "center" : align;
+    context.save();
+    context.translate(x, y + 0.5);
+    if (align === "up") context.rotate(-Math.PI / 2);
+    context.fillText(label, 0, 0);
+    context.restore();
   }
   return new Uint8Array(context.getImageData(0, 0, width, height).data.buffer);
 }"""
