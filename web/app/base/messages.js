@@ -21,15 +21,20 @@ export function announce(text) {
 
 /**
  * Show a message with at most one action. It disappears automatically, unless it is an error or
- * `stays` is set. Returns a function that removes it.
+ * `stays` is set. A message `ofNotebook` is about the open notebook and disappears with it. Returns a
+ * function that removes it.
  * @param {string} text
- * @param {{kind?: string, action?: {label: string, run: () => unknown}, stays?: boolean}} how
+ * @param {{kind?: string, action?: {label: string, run: () => unknown}, stays?: boolean,
+ *   ofNotebook?: boolean}} how
  */
-export function showMessage(text, { kind = "info", action, stays = kind === "error" } = {}) {
+export function showMessage(
+  text, { kind = "info", action, stays = kind === "error", ofNotebook = false } = {},
+) {
   const close = element("button", { type: "button", className: "toast-close" });
   close.setAttribute("aria-label", "Close this message");
   close.innerHTML = '<svg class="icon"><use href="#icon-close"/></svg>';
   const toast = element("div", { className: `toast ${kind}` }, element("p", {}, text));
+  toast.classList.toggle("of-notebook", ofNotebook);
   toast.setAttribute("role", kind === "error" ? "alert" : "status");
   let timer;
   const remove = () => {
@@ -49,4 +54,9 @@ export function showMessage(text, { kind = "info", action, stays = kind === "err
   byId("toasts").append(toast);
   if (!stays) timer = setTimeout(remove, SHOWN_MS);
   return remove;
+}
+
+/** Remove the messages about the notebook that was open. */
+export function leaveMessages() {
+  for (const toast of byId("toasts")?.querySelectorAll(".of-notebook") ?? []) toast.remove();
 }

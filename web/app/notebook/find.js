@@ -149,7 +149,7 @@ export class Finder {
       }
     };
     showMessage(`${counted(matches.length, "replacement")} in ${counted(changed.length, "cell")}.`,
-      changed.length > 0 ? { action: { label: "Undo", run: undo } } : {});
+      { ofNotebook: true, ...(changed.length > 0 && { action: { label: "Undo", run: undo } }) });
   }
 }
 

@@ -1,6 +1,6 @@
 /** The list of cells: their order, the current one, running, loading and saving. */
 import { Cell } from "../cells/cell.js";
-import { announce, showMessage } from "../base/messages.js";
+import { announce, leaveMessages, showMessage } from "../base/messages.js";
 import { runCell } from "../cells/run-cell.js";
 import { runAndTell } from "./run-all.js";
 import { Sheet } from "./sheet.js";
@@ -58,6 +58,7 @@ export class Notebook extends EventTarget {
   show(notebook, { trusted = false, kernel }) {
     const sheet = notebook instanceof Sheet ? notebook : this.#sheetOf(notebook, trusted);
     this.#root.replaceChildren(...sheet.cells.map((cell) => cell.root));
+    if (sheet !== this.#sheet) leaveMessages();
     this.#sheet = sheet;
     sheet.kernel = kernel();
     this.#makeCurrent(sheet.cells[0]);
@@ -208,6 +209,7 @@ export class Notebook extends EventTarget {
     this.#current?.focus();
     if (taken.every(({ cell }) => cell.isEmpty)) return;
     showMessage(taken.length === 1 ? "Cell deleted." : `${taken.length} cells deleted.`, {
+      ofNotebook: true,
       action: {
         label: "Undo",
         run: () => taken.reverse().forEach((deletion) => this.undoDelete(deletion)),
@@ -287,7 +289,7 @@ export class Notebook extends EventTarget {
     };
     this.history.record(undo);
     this.#changed();
-    showMessage("Outputs cleared.", { action: { label: "Undo", run: undo } });
+    showMessage("Outputs cleared.", { ofNotebook: true, action: { label: "Undo", run: undo } });
   }
 
   /** Run a cell. Resolves to whether it succeeded. A text cell is rendered. */

@@ -17,9 +17,11 @@ export async function runAndTell(notebook, cells) {
   if (failed) {
     failed.focus();
     showMessage(`${ran} of ${cellsOf(wanted.length)} ran. The last one failed.`, {
-      kind: "error", stays: false,
+      kind: "error", stays: false, ofNotebook: true,
     });
   } else if (ran === wanted.length) {
-    showMessage(`${cellsOf(ran)} ran in ${formatSeconds((performance.now() - begun) / 1000)}.`);
+    showMessage(`${cellsOf(ran)} ran in ${formatSeconds((performance.now() - begun) / 1000)}.`, {
+      ofNotebook: true,
+    });
   }
 }
