@@ -37,6 +37,7 @@ struct Params {
 @group(0) @binding(5) var<storage, read_write> y_eights: array<vec4u>;
 @group(1) @binding(0) var<uniform> params: Params;
 
+//#include lib/batch_statistics.wgsl
 //#include lib/halves.wgsl
 
 override THREADS: u32 = 256u; // in a workgroup
@@ -93,12 +94,6 @@ fn statistics(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups)
   if (c >= params.channels) {
     return;
   }
-  let new_mean = moments[4u * c + 1u] + moments[4u * c + 2u];
-  let new_variance = moments[4u * c + 3u] / moments[4u * c];
-  batch_mean[c] = new_mean;
-  batch_variance[c] = new_variance;
-  let keep = 1.0 - params.momentum;
-  running_mean[c] = keep * running_mean[c] + params.momentum * new_mean;
-  running_variance[c] =
-    keep * running_variance[c] + params.momentum * params.unbiased * new_variance;
+  let variance = moments[4u * c + 3u] / moments[4u * c];
+  store_statistics(c, moments[4u * c + 1u] + moments[4u * c + 2u], variance);
 }

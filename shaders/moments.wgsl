@@ -47,6 +47,7 @@ fn load_columns(i: u32) -> vec4f {
   return vec4f(words[i], words[i + 1u], words[i + 2u], words[i + 3u]);
 }
 
+//#include lib/batch_statistics.wgsl
 //#include lib/moments.wgsl
 
 // 1: y is the variances, scale × deviations, instead of the quadruples
@@ -339,14 +340,7 @@ fn main_statistics(
 ) {
   let found = merge_quadruples(group, groups, thread);
   if (found.is_own) {
-    let c = found.output;
-    let mean = found.pivot + found.moments.mean;
     let variance = found.moments.deviations / found.moments.count;
-    let keep = 1.0 - params.momentum;
-    batch_mean[c] = mean;
-    batch_variance[c] = variance;
-    running_mean[c] = keep * running_mean[c] + params.momentum * mean;
-    running_variance[c] =
-      keep * running_variance[c] + params.momentum * params.unbiased * variance;
+    store_statistics(found.output, found.pivot + found.moments.mean, variance);
   }
 }
