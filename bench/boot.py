@@ -16,16 +16,14 @@ import argparse
 import statistics
 import sys
 import tempfile
-import threading
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(ROOT / "tools"), str(ROOT / "tests" / "browser")]
+sys.path.insert(0, str(ROOT / "tools"))
 
-from harness import chromium  # noqa: E402
 from playwright.sync_api import Playwright, sync_playwright  # noqa: E402
 
-from devsite import make_server, prepare, server_url  # noqa: E402
+from devsite import chromium, prepare, serving  # noqa: E402
 
 TIMEOUT_MS = 600_000
 
@@ -64,15 +62,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--times", type=int, default=5, help="number of visits of each kind")
     times = parser.parse_args().times
-    server = make_server(prepare().roots)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
     measured: dict[str, list[tuple[float, float]]] = {"cold": [], "warm": []}
-    with server, sync_playwright() as playwright:
+    with serving(prepare().roots) as address, sync_playwright() as playwright:
         for _ in range(times):
             with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
                 for rows in measured.values():  # the cold visit leaves a warm profile
-                    rows.append(boot(playwright, Path(profile), server_url(server)))
-        server.shutdown()
+                    rows.append(boot(playwright, Path(profile), f"{address}/"))
     print(f"{'medians of ' + str(times):<16}{'Ready':>10}{'first sum':>12}")
     for kind, rows in measured.items():
         ready, result = (statistics.median(column) for column in zip(*rows, strict=True))

@@ -12,33 +12,28 @@ Run it with .cache/venv/bin/python, after tests/run.py has created that environm
 from __future__ import annotations
 
 import sys
-import threading
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(ROOT / "tools"), str(ROOT / "tests" / "browser")]
+sys.path.insert(0, str(ROOT / "tools"))
 
-from harness import chromium  # noqa: E402
 from playwright.sync_api import sync_playwright  # noqa: E402
 
-from devsite import make_server, prepare, server_url  # noqa: E402
+from devsite import chromium, prepare, serving  # noqa: E402
 
 TIMEOUT_MS = 600_000
 
 
 def main() -> None:
-    server = make_server(prepare().roots)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    with server, sync_playwright() as playwright:
+    with serving(prepare().roots) as address, sync_playwright() as playwright:
         browser = chromium.launch(playwright)
         page = browser.new_page()
         page.set_default_timeout(TIMEOUT_MS)
-        page.goto(server_url(server) + "?notebook=none")
+        page.goto(f"{address}/?notebook=none")
         page.evaluate("globalThis.browsergpu.ready")
         code = (ROOT / "bench" / "inside" / "record_cost.py").read_text(encoding="utf-8")
         print(page.evaluate("code => globalThis.browsergpu.run(code)", code))
         browser.close()
-        server.shutdown()
 
 
 if __name__ == "__main__":

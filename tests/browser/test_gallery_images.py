@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Literal
 
 import pytest
-from harness.gallery import FLAT_PNG, number, open_gallery, run, show
+from harness.gallery import FLAT_PNG, last_canvas, number, open_gallery, run, show
 from harness.lab import Lab
 from harness.notebook import NotebookPage
 from playwright.sync_api import Locator, expect
@@ -32,7 +32,7 @@ def test_mandelbrot(notebook: NotebookPage) -> None:
     assert 1.4 < number(text, "area") < 1.8
     assert number(text, "median difference") < 0.1
     # The slider draws another window.
-    drawn = notebook.page.get_by_role("img", name="on gpu-canvas").last
+    drawn = last_canvas(notebook.page)
     before = drawn.screenshot()
     notebook.page.get_by_role("slider").press("End")
     notebook.wait_finished()

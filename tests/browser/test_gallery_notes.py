@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from harness.gallery import last_canvas
 from harness.lab import Lab
 from harness.notebook import NotebookPage
 from harness.published import run_all, wait_for_files
@@ -60,4 +61,4 @@ def test_notes_are_found_offline_after_the_first_visit(page: Page, host: Path) -
     assert "3 notes of 1 files" in text
     best = text[text.index("launch to space?") :].splitlines()[1]
     assert "mine.txt: The rocket starts on Friday." in best
-    assert page.get_by_role("img", name="on gpu-canvas").count()
+    expect(last_canvas(page)).to_be_visible()

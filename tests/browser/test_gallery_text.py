@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from harness.gallery import SMALL
+from harness.gallery import SMALL, last_canvas
 from harness.lab import Lab
 from harness.notebook import NotebookPage
 from harness.published import run_all, wait_for_files
@@ -95,4 +95,4 @@ def test_text_is_read_offline_after_the_first_visit(
     assert "dropped here" in text
     assert "1 lines" in text
     assert not set(NAMES) & set(fetched)
-    assert page.get_by_role("img", name="on gpu-canvas").count()
+    expect(last_canvas(page)).to_be_visible()

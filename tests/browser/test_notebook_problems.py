@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from harness import chromium
 from harness.lab import Lab
 from harness.notebook import NotebookPage
 from harness.patience import PATIENCE_MS
 from playwright.sync_api import Page, Route, expect
+
+from devsite import chromium
 
 
 def shown(page: Page) -> list[str]:

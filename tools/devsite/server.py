@@ -8,8 +8,9 @@ import os
 import shutil
 import socket
 import socketserver
+import threading
 import urllib.parse
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from email.utils import formatdate
 from http import HTTPStatus
 from pathlib import Path
@@ -158,6 +159,20 @@ def make_server(
         return _Server((host, port), roots, late)
     except (OSError, OverflowError) as error:
         raise AddressUnavailable(_listen_problem(host, port, error)) from error
+
+
+@contextlib.contextmanager
+def serving(roots: Mapping[str, Path]) -> Iterator[str]:
+    """Serve in a thread, on a free port. Yields the address, without a trailing slash."""
+    server = make_server(roots)
+    thread = threading.Thread(target=server.serve_forever, name="site", daemon=True)
+    thread.start()
+    try:
+        yield server_url(server).rstrip("/")
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join(timeout=10)
 
 
 def server_url(server: http.server.ThreadingHTTPServer) -> str:

@@ -9,12 +9,9 @@ from typing import Any
 from playwright.sync_api import Page as Tab
 from playwright.sync_api import Route, expect, sync_playwright
 
+from devsite import chromium
 from gallery.saved import with_sizes
 
-_FLAGS = [
-    "--no-sandbox", "--enable-unsafe-webgpu", "--use-webgpu-adapter=swiftshader",
-    "--use-vulkan=swiftshader", "--use-angle=swiftshader", "--enable-features=Vulkan",
-]  # fmt: skip
 _PATIENCE_MS = 900_000
 
 
@@ -57,10 +54,10 @@ class Page:
 
 
 @contextlib.contextmanager
-def open_page(address: str, chromium: str) -> Iterator[Page]:
+def open_page(address: str) -> Iterator[Page]:
     """Open the page in a browser."""
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=_FLAGS)
+        browser = chromium.launch(playwright)
         try:
             yield Page(browser.new_page(viewport={"width": 1360, "height": 900}), address)
         finally:

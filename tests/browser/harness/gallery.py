@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from playwright.sync_api import Route, expect
+from playwright.sync_api import Locator, Page, Route, expect
 
 from harness.lab import Lab
 from harness.notebook import NotebookPage, open_notebook
@@ -96,9 +96,13 @@ def run_shown(notebook: NotebookPage) -> str:
     notebook.press("Run all")
     notebook.wait_finished()
     expect(notebook.page.locator(".output-traceback")).to_have_count(0)
-    drawn = notebook.page.get_by_role("img", name="on gpu-canvas").last
-    assert len(drawn.screenshot()) > FLAT_PNG
+    assert len(last_canvas(notebook.page).screenshot()) > FLAT_PNG
     return "\n".join(notebook.page.locator(".cell-outputs").all_inner_texts())
+
+
+def last_canvas(page: Page) -> Locator:
+    """Return the last drawing. Saved pictures are images, so this is drawn by this run."""
+    return page.locator("canvas").and_(page.get_by_role("img", name="on gpu-canvas")).last
 
 
 def number(text: str, before: str) -> float:

@@ -13,7 +13,9 @@ from typing import Any
 
 from playwright.sync_api import Browser, BrowserContext, Page, Playwright, sync_playwright
 
-from . import chromium, firefox, problems
+from devsite import chromium
+
+from . import firefox, problems
 from .bare import BarePage
 from .patience import GLANCE_MS, PATIENCE_S
 from .site import start_site

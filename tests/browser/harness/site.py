@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
-import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from pathlib import Path
 
-from devsite.server import make_server, server_url
+from devsite.server import serving
 from devsite.site import prepare
 
 BROWSER_TESTS = Path(__file__).resolve().parent.parent
@@ -15,28 +14,13 @@ REPOSITORY = BROWSER_TESTS.parent.parent
 TEST_WHEELS = REPOSITORY / ".cache" / "test-wheels"
 
 
-@contextlib.contextmanager
-def start_site(more: Mapping[str, Path]) -> Iterator[str]:
+def start_site(more: Mapping[str, Path]) -> AbstractContextManager[str]:
     """Serve the site, and more folders under their prefixes, on a free port.
 
-    Yields the address, without a trailing slash.
+    The context yields the address, without a trailing slash.
     """
-    site = prepare()
-    roots = {
-        **site.roots,
-        "/tests/": BROWSER_TESTS / "pages",
-        "/test-wheels/": TEST_WHEELS,
-        **more,
-    }
-    server = make_server(roots)
-    thread = threading.Thread(target=server.serve_forever, name="site", daemon=True)
-    thread.start()
-    try:
-        yield server_url(server).rstrip("/")
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join(timeout=10)
+    own = {"/tests/": BROWSER_TESTS / "pages", "/test-wheels/": TEST_WHEELS}
+    return serving({**prepare().roots, **own, **more})
 
 
 def urls_of_test_wheels(site_url: str) -> list[str]:

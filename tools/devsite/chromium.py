@@ -1,4 +1,4 @@
-"""Chromium with WebGPU on SwiftShader, a software Vulkan driver."""
+"""Chromium with WebGPU on SwiftShader, a software Vulkan driver, for tests and tools."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from playwright.sync_api import Browser, BrowserContext, Playwright
-
-from .patience import PATIENCE_MS
 
 _FLAGS = [
     "--enable-unsafe-webgpu",
@@ -31,10 +29,11 @@ _FLAGS = [
     "--disable-sync",
     "--disable-dev-shm-usage",
 ]
+_TIMEOUT_MS = 300_000.0  # detects hangs on slow and busy machines
 
 
 def executable() -> Path:
-    """Return the browser to test with: $BROWSERGPU_CHROMIUM, or Debian's."""
+    """Return the browser to use: $BROWSERGPU_CHROMIUM, or Debian's."""
     path = Path(os.environ.get("BROWSERGPU_CHROMIUM") or "/usr/bin/chromium")
     if not path.exists():
         raise FileNotFoundError(
@@ -64,5 +63,5 @@ def _options(*flags: str) -> dict[str, Any]:
         "executable_path": executable(),
         "args": [*_FLAGS, *sandbox, *flags],
         "chromium_sandbox": False,
-        "timeout": PATIENCE_MS,
+        "timeout": _TIMEOUT_MS,
     }
