@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from harness.gallery import GALLERY, LISTED, SMALL, open_gallery
+from harness.gallery import GALLERY, LISTED, SMALL, last_canvas, open_gallery
 from harness.lab import Lab
 from harness.notebook import NotebookPage, open_notebook
 from harness.pixels import screenshot
@@ -95,6 +95,11 @@ def test_the_tour(notebook: NotebookPage) -> None:
     known = re.search(r"features\s+(\d+),", text)
     assert known is not None
     expect(notebook.page.locator("footer")).to_contain_text(f"{known[1]} features")
+    # The kernel, without the functions that it calls.
+    (kernel,) = (one for one in outputs if "fn main(" in one)
+    assert kernel.count("fn ") == 1
+    assert "np_exp(" in kernel
+    assert len(kernel.splitlines()) < 50
     for line in ("GPU", "NumPy", "ratio"):
         assert any(row.startswith(line) for row in text.splitlines()), line
     matrices, attention = (
@@ -104,7 +109,7 @@ def test_the_tour(notebook: NotebookPage) -> None:
     assert matrices < 1e-3
     assert attention < 1e-4
     # Sobel edges are grey: mostly dark, with white lines.
-    drawn = notebook.page.get_by_role("img", name="on gpu-canvas").last
+    drawn = last_canvas(notebook.page)
     assert is_drawing_of_edges(screenshot(notebook.page, drawn).data)
 
 

@@ -32,13 +32,16 @@ def eval(*arrays: Array) -> None:
 
 
 @exclusive
-def explain(x: Array, /) -> str:
+def explain(x: Array, /, *, helpers: bool = False) -> str:
     """Describe the kernels that compute an array, without computing it.
 
     Parameters
     ----------
     x : Array
         Any array.
+    helpers : bool, optional
+        Whether to show the helper functions that the kernels call, such as ``np_exp``. The WGSL is
+        complete only with them.
 
     Returns
     -------
@@ -63,9 +66,12 @@ def explain(x: Array, /) -> str:
         read = sum(one.kind.device_bytes(product(one.shape)) for one in arrays)
         written = sum(result_of(trace.code[at]).device_bytes(n) for at in plan.places)
         names = [name for entry in plan.part.code if (name := name_of(entry))]
+        code = plan.kernel.code
+        if not helpers:
+            code = code.replace(plan.kernel.helpers, "").rstrip()
         parts.append(
             f"kernel {number} of {len(plans)}: {', '.join(names) or 'no operations'}\n"
             f"reads {len(arrays)} arrays, {byte_count(read)}; "
-            f"writes {len(plan.places)}, {byte_count(written)}\n\n{plan.kernel.code}"
+            f"writes {len(plan.places)}, {byte_count(written)}\n\n{code}"
         )
     return "\n".join(parts)

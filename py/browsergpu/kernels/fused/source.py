@@ -172,6 +172,8 @@ class Source:
         the floats. Results that are only moved are not listed.
     checks : bool
         Whether the kernel records indices that are out of bounds.
+    helpers : str
+        The part of the code with functions of shader files.
     traffic : Traffic or None
         The work per element, if it is known.
     """
@@ -183,6 +185,7 @@ class Source:
     label: str
     floats: tuple[tuple[int, str, Floats], ...]
     checks: bool
+    helpers: str = ""
     traffic: Traffic | None = None
 
 
@@ -518,7 +521,8 @@ struct Params {{ {fields} }}
 {declared}
 {shaders.PARAMETERS}
 {functions}"""
-        code += shaders.load(*self._includes)
+        helpers = shaders.load(*self._includes)
+        code += helpers
         sections: list[Section] = [(FILE, 1)]
         for one in self._custom.values():
             code += one.before
@@ -536,6 +540,7 @@ struct Params {{ {fields} }}
             _label([*names, *([named] if named else [])]),
             () if named else tuple(self._floats()),
             bool(self._faults),
+            helpers,
         )
 
     def traffic(self) -> Traffic | None:

@@ -47,14 +47,16 @@ def test_explanations(bg: Any, backend: Any) -> None:
     assert bg.explain(a).startswith("in memory")
     b = bg.sin(a) * 2 + a
     with dispatched(backend.device) as kernels:
-        text = bg.explain(b)
+        text, complete = bg.explain(b), bg.explain(b, helpers=True)
         assert kernels == []
         bg.eval(b)
     assert len(kernels) == 1
     assert text.startswith(
         "kernel 1 of 1: sin, multiply, add\nreads 1 arrays, 400 bytes; writes 1, 400 bytes\n"
     )
+    assert text.count("fn ") == 1
     assert "fn main(" in text
+    assert "fn np_sin(" in complete
     assert bg.explain(b).startswith("in memory")
 
 
