@@ -128,14 +128,7 @@ class Jitted(Shown):
         tracer = _tracer_of(arrays)
         if tracer is None:
             return self._function(*args, **options)
-        key = (
-            found.key,
-            is_grad_enabled(),
-            is_autocast_enabled(),
-            DEFAULTS[int],
-            x64_mode(),
-            tracer,
-        )
+        key = _key(found, tracer)
         state = self._states.get(key)
         if state is None:
             state = self._begin(key, tracer, found)
@@ -215,7 +208,12 @@ class Jitted(Shown):
         if trace.variant is not None:
             state.variants.append(Compiled(trace.variant, guards, trace.numbers))
         elif trace.fixed:
-            self._fix(trace.fixed, found)
+            self._fix(trace.fixed)
+            # The signature with these numbers has just run, so its next call can be captured.
+            known = Signature(args, options, self._parameters, self._static, self._fixed)
+            key = _key(known, state.tracer)
+            warm = self._states.get(key) or self._begin(key, state.tracer, known)
+            warm.is_warm, warm.changes_arguments = True, state.changes_arguments
         elif trace.reason:
             self._is_plain = trace.reason
             self._warn(f"runs without a graph from now on, because {trace.reason}")
@@ -232,10 +230,16 @@ class Jitted(Shown):
             state.variants.remove(one)
             one.variant.close()
 
-    def _fix(self, names: Iterable[str], found: Signature) -> None:
+    def _fix(self, names: Iterable[str]) -> None:
         for name in names:
             self._fixed.setdefault(name, set())
             self._reasons.append(f"the function uses the value of {name}")
+
+
+def _key(found: Signature, tracer: Tracer) -> Any:
+    """Return the key of a signature's state in the current modes."""
+    modes = is_grad_enabled(), is_autocast_enabled(), DEFAULTS[int], x64_mode()
+    return (found.key, *modes, tracer)
 
 
 def _on_gpu(x: Any) -> Any:

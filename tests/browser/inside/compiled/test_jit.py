@@ -154,6 +154,14 @@ def test_numbers_that_python_uses_are_part_of_the_signature(bg: Any) -> None:
     assert "the value of n" in str(compiled.explain())
 
 
+def test_a_call_is_captured_right_after_a_number_became_part_of_the_signature(bg: Any) -> None:
+    f = bg.jit(lambda x, n: x[:n] * 2)
+    x = numbers(bg)
+    for _ in range(5):
+        near(f(x, 3), x[:3] * 2)
+    assert graphs(f) == [2]
+
+
 def test_many_values_of_a_number_warn_once(bg: Any) -> None:
     f = bg.jit(lambda x, n: x[:n].sum())
     x = numbers(bg, 20)
