@@ -1,5 +1,5 @@
 // conv2d_matrix for numbers of outputs that are not multiples of 8. The rows of the windows are
-// padded to whole vec4u. Results and the residual are single halves.
+// padded to whole vec4u, unless VECTORS is 0. Results and the residual are single halves.
 
 enable f16;
 enable subgroups;

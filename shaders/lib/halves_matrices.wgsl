@@ -41,10 +41,49 @@ override A_PITCH = DEPTH / 8u + 1u;
 override B_PITCH: u32 = 9u;
 override B_LINES: u32 = 64u; // rows of B's tile for a subgroup: steps, or columns with TURNED
 override TURNED: u32 = 0u;
+override VECTORS: u32 = 1u; // 0 if the rows of B have any length, without padding
 const C_PITCH = 5u;
 
 @group(0) @binding(0) var<storage, read> a: array<vec4u>; // eight halves each
+
+//#if VECTORS
 @group(0) @binding(1) var<storage, read> b: array<vec4u>;
+
+const B_EIGHT = 1u; // elements of B's array in eight halves
+
+fn b_elements(halves: u32) -> u32 {
+  return halves / 8u;
+}
+
+// Elements of B's array from a row to the next.
+fn b_pitch() -> u32 {
+  return (params.n + 7u) / 8u;
+}
+
+fn b_eight(at: u32) -> vec4u {
+  return b[at];
+}
+//#else
+@group(0) @binding(1) var<storage, read> b: array<u32>; // positions count halves, two in a word
+
+const B_EIGHT = 8u;
+
+fn b_elements(halves: u32) -> u32 {
+  return halves;
+}
+
+fn b_pitch() -> u32 {
+  return params.n;
+}
+
+fn b_eight(at: u32) -> vec4u {
+  let i = at >> 1u;
+  let words = vec4u(b[i], b[i + 1u], b[i + 2u], b[i + 3u]);
+  let next = vec4u(words.yzw, b[i + 4u]);
+  let between = (words >> vec4u(16u)) | (next << vec4u(16u));
+  return select(words, between, (at & 1u) != 0u);
+}
+//#endif
 
 alias Left = subgroup_matrix_left<f16, 16, 16>;
 alias Right = subgroup_matrix_right<f16, 16, 16>;
@@ -78,7 +117,7 @@ fn multiply(group: vec3u, groups: vec3u, thread: u32, subgroup: u32, lane: u32) 
   //#if TURNED
   let b_width = a_width;
   //#else
-  let b_width = (params.n + 7u) / 8u;
+  let b_width = b_pitch();
   //#endif
   let a_row = thread / (DEPTH / 8u);
   let a_column = thread % (DEPTH / 8u);
@@ -94,12 +133,13 @@ fn multiply(group: vec3u, groups: vec3u, thread: u32, subgroup: u32, lane: u32) 
   //#repeat READ A_READS
   let a_at_READ = a_first + min(row0 + a_row + READ * A_SPAN, last) * a_width;
   //#end
-  let b_first = group.z * (params.b_batch / 8u);
+  let b_first = group.z * b_elements(params.b_batch);
   //#if TURNED
   // Not limited to B's rows, which costs registers: memory beyond is not read.
   let b_at = b_first + b_column + (column0 + b_row) * b_width;
   //#else
-  let b_at = b_first + b_row * b_width + min(column0 / 8u + b_column, b_width - 1u);
+  let b_last = (params.n + 7u) / 8u - 1u;
+  let b_at = b_first + b_row * b_width + min(column0 / 8u + b_column, b_last) * B_EIGHT;
   //#endif
   //#repeat READ B_READS
   let b_at_READ = b_at + READ * B_SPAN * b_width;
@@ -116,7 +156,7 @@ fn multiply(group: vec3u, groups: vec3u, thread: u32, subgroup: u32, lane: u32) 
   var next_a_READ = a[a_at_READ];
   //#end
   //#repeat READ B_READS
-  var next_b_READ = b[b_at_READ];
+  var next_b_READ = b_eight(b_at_READ);
   //#end
   //#repeat I DOWN
   //#repeat J ACROSS
@@ -156,9 +196,9 @@ fn multiply(group: vec3u, groups: vec3u, thread: u32, subgroup: u32, lane: u32) 
       //#end
       //#repeat READ B_READS
       //#if TURNED
-      next_b_READ = b[b_at_READ + k1 / 8u];
+      next_b_READ = b_eight(b_at_READ + k1 / 8u);
       //#else
-      next_b_READ = b[b_at_READ + k1 * b_width];
+      next_b_READ = b_eight(b_at_READ + k1 * b_width);
       //#endif
       //#end
     }

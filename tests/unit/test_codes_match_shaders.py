@@ -44,7 +44,7 @@ CODES: Mapping[tuple[str, str], Codes] = {
     ("gemm_thin.wgsl", "function"): ACTIVATIONS,
     **{
         (f"conv2d{kernel}.wgsl", "function"): ACTIVATIONS
-        for kernel in ("", "_window", "_stream", "_depthwise", "_sum")
+        for kernel in ("", "_window", "_stream", "_depthwise", "_depthwise_halves", "_sum")
     },
     **{
         (f"quantized_{kernel}.wgsl", "FORMAT"): {name: one.code for name, one in FORMATS.items()}

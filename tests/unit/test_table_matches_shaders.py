@@ -214,7 +214,7 @@ CONFIGURATIONS = {
             )
         }
         for rows in (32, 64, 128)
-        for uneven in ("", "_uneven")
+        for uneven in ("", "_uneven", "_packed")
     },
     "gemm_f16_rows": {  # rows per workgroup
         f"{rows}{function}"
@@ -280,7 +280,7 @@ CONFIGURATIONS = {
     "strided": {"3", "5", "8"},  # the maximum number of axes
 }
 PLAIN = {
-    *("gemm_tiny", "pool_indices", "pool_gradient", "conv2d_filters"),
+    *("conv2d_depthwise_halves", "gemm_tiny", "pool_indices", "pool_gradient", "conv2d_filters"),
 }
 
 

@@ -299,6 +299,15 @@ def _conv2d(
         )  # fmt: skip
         staging.deliver()
         return
+    if are_halves and conv2d_kernel.is_depthwise(build.facts, plan):
+        result = staging.write(y, x, w, bias, scale, residual, dtype=DType.F16)
+        added, factor = (None if one is None else staging.read(one) for one in (bias, scale))
+        conv2d_kernel.depthwise_of_halves(
+            build, x.slot, w.slot, result, plan, added, factor,
+            None if residual is None else residual.slot, activation, last,
+        )  # fmt: skip
+        staging.deliver()
+        return
     target = staging.write(y, x, w, bias, scale, residual)
     added, factor, summed = (
         None if one is None else staging.read(one) for one in (bias, scale, residual)

@@ -109,6 +109,36 @@ def test_depthwise_convolutions_use_their_kernel(executor: Any) -> None:
     assert kernels == ["conv2d_depthwise"]
 
 
+@pytest.mark.parametrize("bias", [False, True], ids=["", "bias"])
+@pytest.mark.parametrize(
+    "case",
+    [
+        *(case for name, case in CONVOLUTIONS.items() if name.startswith("depthwise")),
+        ((1, 3, 7, 7), (3, 1, 3, 3), (1, 1), (1, 1), (1, 1), 3),  # planes of an odd size
+    ],
+)
+def test_depthwise_float16_is_computed_in_float32(executor: Any, case: Any, bias: bool) -> None:
+    x_shape, w_shape, *options = case
+    x = random_array(1, *x_shape, dtype=np.float16)
+    w = random_array(2, *w_shape, dtype=np.float16)
+    b = random_array(3, w_shape[0]) if bias else np.zeros(w_shape[0], np.float32)
+    own = (executor.from_numpy(x), executor.from_numpy(w), executor.from_numpy(b) if bias else None)
+    names = ("stride", "padding", "dilation", "groups")
+    with dispatched(executor.device) as kernels:
+        found = executor.conv2d(*own, **dict(zip(names, options, strict=True))).numpy()
+    assert found.dtype == np.float16
+    assert (kernels == ["conv2d_depthwise_halves"]) == (w_shape[0] // options[3] <= 8)
+    column = b.astype(np.float64)[:, None, None]
+    magnitude = expected.conv2d(np.abs(x), np.abs(w), *options) + np.abs(column)
+    assert_matches(
+        found.astype(np.float32),
+        expected.conv2d(x, w, *options) + column,
+        rtol=1.1 * tolerances.F16_U,
+        atol=magnitude * (w_shape[2] * w_shape[3] + 2) * U + 2.0**-25,
+        why="one rounding to float16",
+    )
+
+
 def test_depthwise_special_values_stay_in_their_channel_and_window(executor: Any) -> None:
     x, w = random_array(1, 2, 3, 9, 9), random_array(2, 6, 1, 3, 3)
     x[1, 2, 0, 8] = np.nan

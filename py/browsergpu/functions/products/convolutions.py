@@ -7,7 +7,7 @@ from browsergpu.arrays.lazy.products import Epilogue, Kernel
 from browsergpu.arrays.lazy.trace import Tracer
 from browsergpu.arrays.reduce import memory_view
 from browsergpu.core.element_types import FLOAT16
-from browsergpu.kernels.convolution.conv2d import Conv2dPlan
+from browsergpu.kernels.convolution.conv2d import Conv2dPlan, is_depthwise
 from browsergpu.kernels.convolution.conv2d_products import is_by_product
 from browsergpu.tensors import nn
 from browsergpu.tensors.device_array import Storage
@@ -67,8 +67,12 @@ def convolved(
 
     parts = _PARTS
     if kind is FLOAT16:  # a residual would have to be cast as well
-        is_one_product = is_by_product(tracer.device.facts, plan)
-        parts = _PARTS_BY_PRODUCT if is_one_product else _PARTS_OF_CASTS
+        facts = tracer.device.facts
+        parts = _PARTS_OF_CASTS
+        if is_by_product(facts, plan):
+            parts = _PARTS_BY_PRODUCT
+        elif is_depthwise(facts, plan):
+            parts = _PARTS | {"casts"}
     if bias is not None:
         parts -= {"scale", "bias"}
     operands = (x, w) if bias is None else (x, w, bias)

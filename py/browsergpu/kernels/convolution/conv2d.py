@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +14,7 @@ from browsergpu.core.remembered import remembered
 from browsergpu.gpu.program import Slot
 from browsergpu.kernels.base.build import Build
 from browsergpu.kernels.base.chains import is_chain, with_chain
+from browsergpu.kernels.base.facts import Facts
 from browsergpu.kernels.base.family import Variant
 from browsergpu.kernels.convolution import depthwise
 from browsergpu.kernels.matmul.products import function_code
@@ -283,9 +284,7 @@ def conv2d(
         return
     variant = build.facts.variants.choose("conv2d", plan.size_class, plan.able)
     given = (bias, scale, residual)
-    added = sum(bit for bit, slot in zip((BIAS, SCALE, RESIDUAL), given, strict=True)
-                if slot is not None)  # fmt: skip
-    added += function_code(activation) << _ACTIVATION_BIT | function_code(last) << _LAST_BIT
+    added = _added(given, activation, last)
     chain = last if is_chain(last) else activation
     steps = _steps(plan, variant, added)
     ends = [w if slot is None else slot for slot in given]  # every binding needs a buffer
@@ -303,3 +302,43 @@ def conv2d(
         configuration = with_chain(steps.sum_configuration, chain)
         build.dispatch("conv2d_sum", configuration, grid, (made, *ends, y), *fields)
         build.release(made)
+
+
+def _added(given: Sequence[Slot | None], activation: str | None, last: str | None) -> int:
+    """Return the bits of the operands that exist, bias, scale and residual, and of functions."""
+    bits = (BIAS, SCALE, RESIDUAL)
+    added = sum(bit for bit, slot in zip(bits, given, strict=True) if slot is not None)
+    return added + (function_code(activation) << _ACTIVATION_BIT | function_code(last) << _LAST_BIT)
+
+
+def is_depthwise(facts: Facts, plan: Conv2dPlan) -> bool:
+    """Return whether the depthwise kernel computes a convolution."""
+    if plan.size_class != "depthwise" or not plan.output_elements:
+        return False
+    return facts.variants.choose("conv2d", plan.size_class, plan.able).kernel == depthwise.KERNEL
+
+
+def depthwise_of_halves(
+    build: Build,
+    x: Slot,
+    w: Slot,
+    y: Slot,
+    plan: Conv2dPlan,
+    bias: Slot | None = None,
+    scale: Slot | None = None,
+    residual: Slot | None = None,
+    activation: str | None = None,
+    last: str | None = None,
+) -> None:
+    """Add the convolution of :func:`conv2d` for float16 x, w, y and ``residual``.
+
+    ``scale`` and ``bias`` are float32. It needs :func:`is_depthwise`.
+    """
+    p = plan.problem
+    given = (bias, scale, residual)
+    ends = [w if slot is None else slot for slot in given]  # every binding needs a buffer
+    depthwise.add_halves(
+        build, (x, w, *ends, y), p.images * p.groups * p.filters, p.filters, p.groups, p.image,
+        p.kernel, p.out, p.stride, p.padding, p.dilation, _added(given, activation, last),
+        last if is_chain(last) else activation,
+    )  # fmt: skip

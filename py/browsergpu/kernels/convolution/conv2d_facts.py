@@ -74,7 +74,7 @@ _TILES = {
 def _with_after(configurations: Configurations) -> Configurations:
     """Add a configuration with AFTER to each one."""
     return {
-        own: {**constants, "AFTER": after}
+        own: {**constants, "AFTER": after, "WHOLE": 1}
         for name, constants in configurations.items()
         for own, after in ((name, 0), (with_after(name), 1))
     }

@@ -23,8 +23,11 @@ _EIGHT = 8  # halves that a thread writes
 #: Maximum bytes of the windows, so that they do not displace other buffers.
 _MOST_BYTES = 2**29
 _LARGE = 128  # rows and columns of the largest tile
-#: Minimum filters for which each window is read often enough.
-_LEAST_FILTERS = 32
+#: Minimum filters for which each window is read often enough. Inputs that are windows are not
+#: copied.
+_LEAST_FILTERS, _LEAST_FILTERS_OF_INPUTS = 32, 9
+#: Maximum halves of an input whose rows are read as they are, and not copied to whole vec4us.
+_MOST_PACKED = 2**20
 
 
 def _product(p: Convolution) -> gemm_f16.GemmF16Plan:
@@ -51,7 +54,8 @@ def _nbytes(p: Convolution) -> int:
 def is_by_product(facts: Facts, plan: Conv2dPlan) -> bool:
     """Return whether a float16 convolution is faster as a matrix product."""
     p = plan.problem
-    if p.groups > 1 or p.filters < _LEAST_FILTERS or not plan.output_elements:
+    least = _LEAST_FILTERS_OF_INPUTS if _is_as_it_lies(p) else _LEAST_FILTERS
+    if p.groups > 1 or p.filters < least or not plan.output_elements:
         return False
     if _nbytes(p) > min(_MOST_BYTES, facts.largest_buffer):
         return False
@@ -80,8 +84,11 @@ def conv2d_by_product(
     is_more = any((bias, scale, residual, activation))
     if _is_as_it_lies(p):
         if is_more or (own.n % _EIGHT and gemm_f16.is_by_matrices(build.facts, own)):
-            windows = gemm_f16.ready(build, x, p.images, p.channels, own.n, False)
-            _by_matrices(build, windows, w, y, p, bias, scale, residual, activation)
+            is_packed = own.n % _EIGHT > 0 and p.images * p.channels * own.n <= _MOST_PACKED
+            windows = x
+            if not is_packed:
+                windows = gemm_f16.ready(build, x, p.images, p.channels, own.n, False)
+            _by_matrices(build, windows, w, y, p, bias, scale, residual, activation, is_packed)
             build.release(*{windows} - {x})
         else:
             gemm_f16.gemm_f16(build, w, x, y, own)
@@ -119,8 +126,12 @@ def _by_matrices(
     scale: Slot | None,
     residual: Slot | None,
     activation: str | None,
+    is_packed: bool = False,
 ) -> None:
-    """Multiply the filters by windows with rows of whole vec4us, and write rows of y's length."""
+    """Multiply the filters by windows, and write rows of y's length.
+
+    The rows of windows are whole vec4us, or have y's length if ``is_packed``.
+    """
     tile = _tile(build.facts, p)
     outputs, steps = product(p.out), p.channels * product(p.kernel)
     filters = gemm_f16.ready(build, w, 1, p.filters, steps, False)
@@ -129,9 +140,10 @@ def _by_matrices(
     function = None if is_chain(activation) else activation
     ending = _ending(is_scaled, is_biased, has_residual, function)
     configuration = with_chain(ending, activation)
-    uneven = "_uneven" if outputs % _EIGHT else ""
+    uneven = "_packed" if is_packed else "_uneven" if outputs % _EIGHT else ""
+    pitch = outputs if is_packed else _pitch(p)
     grid = fold(blocks(p.filters, tile.rows) * blocks(outputs, tile.columns))[:2]
-    fields = (p.filters, outputs, steps, 0, steps * _pitch(p), p.filters * outputs)
+    fields = (p.filters, outputs, steps, 0, steps * pitch, p.filters * outputs)
     bound = [w if one is None else one for one in ends]  # every binding needs a buffer
     build.dispatch(
         f"conv2d_matrix{tile.rows}{uneven}", configuration, (*grid, p.images),
@@ -147,6 +159,8 @@ def _tile(facts: Facts, p: Convolution) -> gemm_f16.MatrixTile:
     of the time on an H200.
     """
     tile = gemm_f16.tile_of_matrices(facts, _product(p))
+    if p.filters < _LEAST_FILTERS:
+        return gemm_f16.MATRIX_TILES[-1]
     if tile.rows == _LARGE and min(p.filters, product(p.out)) <= _LARGE // 2:
         return next(one for one in gemm_f16.MATRIX_TILES if one.rows == _LARGE // 2)
     return tile
@@ -163,16 +177,21 @@ def _work(f: Fields) -> Work:
     return 2 * m * n * k, 2 * (m * k + k * n + m * n)
 
 
+#: The rows of windows and results: whole vec4us, padded windows, and neither.
+_ROWS = ("", "_uneven", "_packed")
+
+
 def _of_tile(tile: gemm_f16.MatrixTile, uneven: str) -> Kernel:
     return Kernel(
         f"conv2d_matrix{tile.rows}{uneven}",
-        f"conv2d_matrix{uneven}.wgsl",
+        f"conv2d_matrix{'_uneven' if uneven else ''}.wgsl",
         bindings("a", "b", "scale", "bias", "residual", "c"),
         params("m: u32", "n: u32", "k: u32", "a_batch: u32", "b_batch: u32", "c_batch: u32"),
         configurations={
             _ending(scaled, biased, residual, name): {
                 **tile.constants,
                 **tile.tile_of_b(False),
+                "VECTORS": int(uneven != "_packed"),
                 "SCALED": int(scaled), "BIASED": int(biased), "RESIDUAL": int(residual),
                 "FUNCTION": code,
             }
@@ -187,7 +206,7 @@ def _of_tile(tile: gemm_f16.MatrixTile, uneven: str) -> Kernel:
 
 FAMILY = KernelFamily(
     kernels=(
-        *(_of_tile(tile, uneven) for tile in gemm_f16.MATRIX_TILES for uneven in ("", "_uneven")),
+        *(_of_tile(tile, rows) for tile in gemm_f16.MATRIX_TILES for rows in _ROWS),
         Kernel(
             _KERNEL,
             "windows_halves.wgsl",

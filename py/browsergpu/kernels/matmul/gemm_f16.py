@@ -359,7 +359,7 @@ class MatrixTile(NamedTuple):
             "A_READS": self.rows * self.depth // 8 // self.threads,
             "B_READS": self.depth * self.columns // 8 // self.threads,
             "DOWN": self.sub_rows // 16, "ACROSS": self.sub_columns // 16,
-            "STEPS": self.depth // 16,
+            "STEPS": self.depth // 16, "VECTORS": 1,
         }  # fmt: skip
 
     def kernel(self) -> Kernel:

@@ -17,6 +17,8 @@ from browsergpu.functions.nn import inputs
 from browsergpu.kernels.convolution import conv2d_products
 from browsergpu.kernels.convolution.conv2d import plan_conv2d
 from browsergpu.kernels.matmul import gemm_f16
+from browsergpu.kernels.table import KERNELS
+from browsergpu.kernels.text import shaders
 from browsergpu.tensors.staging import launch, of_operands
 from inside.gpu import each_variant, random_array
 
@@ -91,6 +93,27 @@ def test_turned(bg: Any, count: int, rows: int, columns: int) -> None:
     got = by_halves(prepare, bg, (count, columns, pitch), x)
     np.testing.assert_array_equal(got[:, :, :rows], x.swapaxes(1, 2))
     assert not got[:, :, rows:].any()
+
+
+def test_eight_halves_at_any_place(bg: Any) -> None:
+    """What subgroup matrices read of rows without padding, by a kernel that every GPU can run."""
+    kernel = KERNELS["conv2d_matrix32_packed"]
+    text, _ = shaders.to_compile(kernel.shader, kernel.configurations[""], immediates=False)
+    function = text[text.index("fn b_eight(") :]
+    source = f"""
+        @group(0) @binding(0) var<storage, read> b: array<u32>;
+        @group(0) @binding(1) var<storage, read_write> y: array<vec4u>;
+        {function[: function.index("}") + 1]}
+        @compute @workgroup_size(1) fn main(@builtin(workgroup_id) group: vec3u) {{
+          y[group.x] = b_eight(group.x);
+        }}
+    """
+    x = np.arange(32, dtype=np.uint16)
+    executor = bg.KernelExecutor(bg.ones(1).device)
+    y = executor.from_numpy(np.zeros(23 * 4, np.uint32))
+    executor.execute_custom_kernel(source, None, [executor.from_numpy(x.view(np.uint32)), y], 23)
+    want = np.lib.stride_tricks.sliding_window_view(x, 8)[:23]
+    np.testing.assert_array_equal(y.numpy().view(np.uint16).reshape(23, 8), want)
 
 
 #: Images, channels, image, filters, kernel, stride, padding, dilation.

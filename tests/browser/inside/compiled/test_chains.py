@@ -139,6 +139,21 @@ def test_float16(bg: Any, name: str) -> None:
     assert len(both(bg, lambda x, w: chain(bg, name, bg.nn.conv2d(x, w)), images, filters)) == 1
 
 
+@pytest.mark.parametrize("extent", [6, 7])
+def test_float16_depthwise_convolutions(bg: Any, extent: int) -> None:
+    x = data(bg, 2, 6, extent, extent, dtype="float16")
+    w, b = data(bg, 6, 1, 3, 3, dtype="float16"), data(bg, 6, 1, 1, dtype="float16")
+    h = data(bg, 2, 6, extent, extent, dtype="float16", seed=3)
+
+    def conv(x: Any, w: Any) -> Any:
+        return bg.nn.conv2d(x, w, padding=1, groups=6)
+
+    check(bg, lambda x, w: chain(bg, "relu6", conv(x, w)), x, w)
+    check(bg, lambda x, w, h: bg.nn.relu(conv(x, w)) + h, x, w, h)
+    (merged,) = both(bg, lambda x, w, b, h: chain(bg, "silu", conv(x, w) + b) + h, x, w, b, h)
+    assert merged.startswith("conv2d with add, ")
+
+
 def test_casts_inside_a_chain(bg: Any) -> None:
     x, w = data(bg, 16, 24, dtype="float16"), data(bg, 24, 32, dtype="float16", seed=1)
 
