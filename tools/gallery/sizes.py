@@ -9,6 +9,8 @@ SIZES = {
     "heat": "size = 384\nframes, steps = 20, 20",
     "colours": "height, width = 320, 480\nk = 12\nrounds = 12",
     "life": "size = 384\nframes = 200",
+    "fluid": "size = 128\nframes = 90\nspeed = 1.5",
+    "raytracing": "height, width = 216, 384",
     "nbody": "stars = 1200\nframes, steps = 60, 12\nheight, width = 270, 480",
 }
 

@@ -35,6 +35,8 @@ SMALL = {
     "heat": "size = 64\nframes, steps = 2, 5",
     "colours": "height, width = 48, 64\nk = 4\nrounds = 4",
     "life": "size = 64\nframes = 4",
+    "fluid": "size = 48\nframes = 3\nspeed = 1.5",
+    "raytracing": "height, width = 54, 96",
     "nbody": "stars = 2000\nframes, steps = 2, 2\nheight, width = 135, 240",
     "digits": "epochs = 4\nbatch = 32\nchannels = 8",
     "letters": "layers, width, heads, length = 2, 32, 2, 32\nbatch, steps = 8, 30",
