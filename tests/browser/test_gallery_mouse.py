@@ -169,3 +169,25 @@ def test_the_camera_turns_and_the_pixels_are_those_of_numpy(notebook: NotebookPa
     ]
     assert np.ptp(expected, axis=0).min() > 0.3  # different things
     np.testing.assert_allclose(found, expected, atol=0.01)
+
+
+def test_a_drawn_digit_is_read(notebook: NotebookPage) -> None:
+    show(notebook, "digits")
+    run_shown(notebook)
+    drawn = notebook.output(13).locator("canvas")
+    drawn.scroll_into_view_if_needed()
+    before = drawn.screenshot()
+    drawn.click(button="right")
+    box = drawn.bounding_box()
+    assert box
+    mouse = notebook.page.mouse
+    # The drawing is the left half, below the title.
+    x, top, height = box["x"] + box["width"] * 0.25, box["y"], box["height"]
+    mouse.move(x, top + height * 0.35)
+    mouse.down()
+    mouse.move(x, top + height * 0.85, steps=6)
+    mouse.up()
+    wait_for_change(drawn, before)
+    assert value(notebook, "guess") == 1
+    drawn.click(button="right")
+    assert value(notebook, "float(bg.max(drawing))") == 0

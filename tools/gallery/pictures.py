@@ -14,7 +14,11 @@ _LEAST_WIDTH = 480
 _QUALITY = 86
 
 #: The number of the picture in the notebook, for notebooks whose card is not the last one.
-CHOSEN = {"nbody": 2, "mandelbrot": 1}
+CHOSEN = {"nbody": 2, "mandelbrot": 1, "digits": 0}
+
+#: The part of the picture that a card shows (left, top, right, bottom), where labels of the whole
+#: picture would be too small to read.
+PARTS = {"digits": (0, 0, 490, 240)}
 
 
 def save_pictures(name: str, notebook: Any) -> None:
@@ -34,5 +38,9 @@ def save_card(name: str) -> None:
     """Write the picture of a notebook's card from that of the documentation."""
     CARDS.mkdir(exist_ok=True)
     with Image.open(DOCS / f"{name}.jpg") as image:
-        card = ImageOps.fit(image.convert("RGB"), CARD_SIZE, Image.Resampling.LANCZOS)
+        if name in PARTS:
+            part = image.convert("RGB").crop(PARTS[name])
+            card = ImageOps.pad(part, CARD_SIZE, Image.Resampling.LANCZOS, color="white")
+        else:
+            card = ImageOps.fit(image.convert("RGB"), CARD_SIZE, Image.Resampling.LANCZOS)
     card.save(CARDS / f"{name}.jpg", quality=_QUALITY, optimize=True)

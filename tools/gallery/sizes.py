@@ -11,12 +11,13 @@ SIZES = {
     "life": "size = 384\nframes = 200",
     "fluid": "size = 128\nframes = 90\nspeed = 1.5",
     "raytracing": "height, width = 216, 384",
+    "digits": "epochs = 12\nbatch = 64\nchannels = 16",
     "nbody": "stars = 1200\nframes, steps = 60, 12\nheight, width = 270, 480",
 }
 
 #: Notebooks without saved outputs, and why.
 WITHOUT = {
-    **dict.fromkeys(("digits", "letters", "swirl", "membrane", "retrained"), "training is slow"),
+    **dict.fromkeys(("letters", "swirl", "membrane", "retrained"), "training is slow"),
     "chat": "the model is downloaded from Hugging Face",
     "nanogpt": "model.py is downloaded from GitHub",
     "notes": "the model is downloaded from Hugging Face",

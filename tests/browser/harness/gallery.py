@@ -38,7 +38,7 @@ SMALL = {
     "fluid": "size = 48\nframes = 3\nspeed = 1.5",
     "raytracing": "height, width = 54, 96",
     "nbody": "stars = 2000\nframes, steps = 2, 2\nheight, width = 135, 240",
-    "digits": "epochs = 4\nbatch = 32\nchannels = 8",
+    "digits": "epochs = 3\nbatch = 64\nchannels = 8",
     "letters": "layers, width, heads, length = 2, 32, 2, 32\nbatch, steps = 8, 30",
     "nanogpt": "layers, width, heads, length = 2, 32, 2, 32\nbatch, steps = 8, 40\n"
     "commit = address = 'nowhere'",  # the test has a host, whose address it gives
