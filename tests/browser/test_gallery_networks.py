@@ -96,6 +96,7 @@ def test_retrained(notebook: NotebookPage) -> None:
     text = run(notebook, "retrained")
     assert number(text, "and now") > max(0.6, number(text, "read rightly"))
     assert "those of the file: True" in text
+    expect(notebook.output(8).locator("img")).to_be_visible()  # digits below their answers
 
 
 def test_chat(notebook: NotebookPage) -> None:

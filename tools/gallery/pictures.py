@@ -14,7 +14,7 @@ _LEAST_WIDTH = 480
 _QUALITY = 86
 
 #: The number of the picture in the notebook, for notebooks whose card is not the last one.
-CHOSEN = {"nbody": 2, "mandelbrot": 1, "digits": 0}
+CHOSEN = {"nbody": 2, "mandelbrot": 1, "digits": 0, "retrained": 0}
 
 #: The part of the picture that a card shows (left, top, right, bottom), where labels of the whole
 #: picture would be too small to read.

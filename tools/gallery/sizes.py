@@ -12,12 +12,13 @@ SIZES = {
     "fluid": "size = 128\nframes = 90\nspeed = 1.5",
     "raytracing": "height, width = 216, 384",
     "digits": "epochs = 12\nbatch = 64\nchannels = 16",
+    "retrained": "channels, epochs, rounds = 8, 3, 60",
     "nbody": "stars = 1200\nframes, steps = 60, 12\nheight, width = 270, 480",
 }
 
 #: Notebooks without saved outputs, and why.
 WITHOUT = {
-    **dict.fromkeys(("letters", "swirl", "membrane", "retrained"), "training is slow"),
+    **dict.fromkeys(("letters", "swirl", "membrane"), "training is slow"),
     "chat": "the model is downloaded from Hugging Face",
     "nanogpt": "model.py is downloaded from GitHub",
     "notes": "the model is downloaded from Hugging Face",
