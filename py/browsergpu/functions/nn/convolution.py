@@ -2,8 +2,9 @@
 
 All functions use the two-dimensional kernel. A single axis becomes an image of one row. With three
 axes, the depth of the window is joined with the channels. This takes memory for as many copies of
-the input as the kernel is deep. A transposed convolution is a convolution of the padded input, with
-zeros between its elements, by the flipped kernel.
+the input as the kernel is deep. A transposed convolution is a convolution of the padded input by
+the flipped kernel. With strides, it is several (:mod:`browsergpu.functions.products.phases`). With
+strides and dilation, the input has zeros between its elements.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from browsergpu.functions.nn import convolution_gradients as gradients
 from browsergpu.functions.nn import inputs
 from browsergpu.functions.nn.padding import padded
 from browsergpu.functions.products.convolutions import convolved
+from browsergpu.functions.products.phases import transposed_by_phases
 from browsergpu.kernels.convolution.conv2d import output_extent, plan_conv2d
 from browsergpu.kernels.convolution.conv2d_products import is_by_product
 
@@ -466,6 +468,9 @@ def _transposed(
     pairs = [(far - cut, far - cut + more)
              for far, cut, more in zip(reach, around, behind, strict=True)]  # fmt: skip
     _check_outputs(op, x.shape[2:], steps, pairs, reach, padding)
+    if max(steps) > 1 and max(apart) == 1:
+        found = transposed_by_phases(op, _convolve, x, w, added, steps, around, behind, count)
+        return found.reshape(found.shape[1:]) if alone else found
     margin = (0,) * rank
     if all(
         step == 1 and 0 <= before == after

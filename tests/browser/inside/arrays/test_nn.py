@@ -164,6 +164,41 @@ def test_convolutions(bg: Any, rank: int) -> None:
     assert_same(got, expected, rtol=1e-5)
 
 
+#: Input extents, kernel, stride, padding and output padding.
+TRANSPOSED = [
+    ((4, 3), (3, 3), (2, 2), (1, 1), (1, 1)),
+    ((4, 3), (3, 5), (2, 2), (1, 2), (0, 1)),
+    ((4, 3), (4, 4), (2, 2), (1, 1), (0, 0)),
+    ((3, 3), (2, 2), (2, 2), (0, 0), (1, 0)),
+    ((4, 3), (1, 1), (2, 2), (0, 0), (1, 0)),  # results without any product
+    ((2, 5), (2, 3), (3, 1), (0, 2), (2, 0)),
+    ((3, 4), (2, 3), (4, 2), (1, 1), (3, 1)),
+    ((5, 1), (1, 2), (2, 2), (2, 0), (0, 0)),  # inputs that no result sees
+    ((4, 6), (5, 4), (4, 3), (3, 3), (0, 2)),
+]
+
+
+@pytest.mark.parametrize("case", TRANSPOSED)
+@pytest.mark.parametrize("groups", [1, 2])
+def test_transposed_convolutions_with_strides(bg: Any, case: Any, groups: int) -> None:
+    extents, kernel, stride, padding, more = case
+    x, w = sample("float32", (2, 4, *extents)), sample("float32", (4, 3, *kernel), 1)
+    bias = sample("float32", (3 * groups,), 2)
+    own = [bg.asarray(v) for v in (x, w, bias)]
+    settings = {"stride": stride, "padding": padding, "output_padding": more, "groups": groups}
+    expected = reference.transposed(x, w, stride, padding, more, (1, 1), groups)
+    function = bg.nn.conv_transpose2d
+    # Sums of up to 80 products that cancel have an absolute error.
+    close = {"rtol": 1e-5, "atol": 1e-5}
+    np.testing.assert_allclose(function(*own[:2], **settings).numpy(), expected, **close)
+    expected = expected + bias[:, None, None]
+    np.testing.assert_allclose(function(*own, **settings).numpy(), expected, **close)
+    halves = [v.astype("float16") for v in own[:2]]
+    found = function(*halves, own[2], **settings)
+    assert found.dtype == np.float16
+    np.testing.assert_allclose(found.numpy(), expected, rtol=1e-2, atol=3e-2)
+
+
 def test_padding_by_name_and_cut_off(bg: Any) -> None:
     x, w = sample("float32", (1, 2, 6, 5)), sample("float32", (3, 2, 2, 3), 1)
     a, kernel = bg.asarray(x), bg.asarray(w)

@@ -114,9 +114,20 @@ def test_transposed_convolutions(bg: Any) -> None:
     x, w, b = data(bg, 2, 4, 5, 6), data(bg, 4, 3, 3, 3), data(bg, 3, 1, 1)
 
     def f(x: Any, w: Any, b: Any) -> Any:
-        return bg.nn.relu(bg.nn.conv_transpose2d(x, w, stride=2) + b)
+        return bg.nn.relu(bg.nn.conv_transpose2d(x, w) + b)
 
     assert both(bg, f, x, w, b) == ["conv_transpose2d with add, maximum"]
+
+
+@pytest.mark.parametrize("kernel", [1, 2, 3, 4])
+def test_transposed_convolutions_with_strides(bg: Any, kernel: int) -> None:
+    """The results of several convolutions are joined, so that they have no epilogue."""
+    x, w, b = data(bg, 2, 4, 5, 6), data(bg, 4, 3, kernel, kernel), data(bg, 3)
+
+    def f(x: Any, w: Any, b: Any) -> Any:
+        return bg.nn.relu(bg.nn.conv_transpose2d(x, w, b, stride=2, padding=kernel // 3))
+
+    assert both(bg, f, x, w, b) == []
 
 
 def test_operations_that_no_epilogue_computes(bg: Any) -> None:

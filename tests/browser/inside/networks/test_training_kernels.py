@@ -103,6 +103,18 @@ def test_the_input_gradient_of_a_convolution_pads_in_its_kernel(bg: Any) -> None
     assert counts == {"conv2d": 1, "fused": 1}
 
 
+@pytest.mark.parametrize("kernel", [1, 2, 3, 4])
+def test_transposed_convolutions_with_strides_multiply_by_few_zeros(bg: Any, kernel: int) -> None:
+    """Zeros between the input's elements would take four times as many multiplications."""
+    x, w = data(bg, 2, 8, 30, 30), data(bg, 8, 8, kernel, kernel)
+    bg.eval(x, w)
+    with bg.profile(timestamps=False) as profile:
+        bg.eval(bg.nn.conv_transpose2d(x, w, stride=2, padding=kernel // 3))
+    least = 2 * x.size * 8 * kernel**2
+    flops = sum(event.flops for event in profile.events if event.name.startswith("conv2d"))
+    assert flops <= 1.1 * least  # some results beyond the edges are left out
+
+
 @pytest.mark.parametrize("kind", ["max", "avg"])
 def test_pooling_of_float16_casts_nothing(bg: Any, kind: str) -> None:
     x = data(bg, 2, 3, 7, 9, dtype="float16")
