@@ -24,6 +24,7 @@ class _Scores(NamedTuple):
     nodes: list[Node]
     factor: float = 1.0
     mask: str = ""
+    mask_factor: float = 1.0  # of a mask before the factor
 
 
 def with_attention(
@@ -59,14 +60,17 @@ def with_attention(
             return _Scores([node])
         for at, other in ((0, 1), (1, 0)):
             inner = scores_of(node.inputs[at])
-            if inner is None or inner.mask:
+            if inner is None:
                 continue
             if node.operator.name == "Add":
+                if inner.mask:
+                    continue
                 return inner._replace(nodes=[*inner.nodes, node], mask=node.inputs[other])
             factor = _factor(constants.get(node.inputs[other]))
             if factor and inner.factor == 1 and (node.operator.name == "Mul" or not at):
                 own = factor if node.operator.name == "Mul" else 1 / factor
-                return inner._replace(nodes=[*inner.nodes, node], factor=own)
+                of_mask = own if inner.mask else 1.0
+                return inner._replace(nodes=[*inner.nodes, node], factor=own, mask_factor=of_mask)
         return None
 
     replaced: dict[int, Node] = {}
@@ -89,7 +93,8 @@ def with_attention(
         made = Node(
             _OPERATOR, node.name, inputs, node.outputs,
             {
-                "factor": scores.factor, "axis": axis, "parts": parts,
+                "factor": scores.factor, "mask_factor": scores.mask_factor, "axis": axis,
+                "parts": parts,
                 "numbers": {
                     name: constants[name]
                     for one in scores.nodes if one.operator.name in ("Mul", "Div")
@@ -112,13 +117,15 @@ def _factor(value: Any) -> float:
 
 
 def _attention(
-    q: Any, k: Any, v: Any, mask: Any = None, *, factor: float, axis: int, parts: Any,
-    numbers: Any,
+    q: Any, k: Any, v: Any, mask: Any = None, *, factor: float, mask_factor: float, axis: int,
+    parts: Any, numbers: Any,
 ) -> Any:  # fmt: skip
     """Compute attention by its kernel, or by the nodes for values that the kernel does not read."""
     own = _mask(mask, q, k.shape[-1])
     if not _is_supported(q, k, v, axis) or (mask is not None and own is None):
         return _by_parts(q, k, v, mask, parts, numbers)
+    if own is not None and mask_factor != 1:
+        own = own * mask_factor
     found = bg.nn.scaled_dot_product_attention(q, bg.matrix_transpose(k), v, own, scale=factor)
     if own is None:
         return found

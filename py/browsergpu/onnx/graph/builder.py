@@ -12,8 +12,10 @@ from browsergpu.core.showing import Description, Shown
 from browsergpu.onnx import registry
 from browsergpu.onnx.graph.attention import with_attention
 from browsergpu.onnx.graph.external import ExternalData
+from browsergpu.onnx.graph.identities import without_identities
 from browsergpu.onnx.graph.narrow import Narrow
 from browsergpu.onnx.graph.node import Context, Node
+from browsergpu.onnx.graph.normalization import with_layer_norms
 from browsergpu.onnx.graph.plan import Plan, plans_of, sorted_nodes
 from browsergpu.onnx.graph.quantized import Quantized, packed, quantizable
 from browsergpu.onnx.graph.tensors import dense, gpu_bytes, host_array
@@ -127,7 +129,10 @@ class Builder(Shown):
                 raise _refused("graph", f"the output {name!r}, which no node computes",
                                "have a source for each output")  # fmt: skip
         inner = [name for node in nodes for plan in plans_of(node) for name in plan.captured]
-        nodes = with_attention(nodes, constants, (*outputs, *inner))
+        used = (*outputs, *inner)
+        nodes = without_identities(nodes, used)
+        nodes = with_layer_norms(nodes, constants, weights, used)
+        nodes = with_attention(nodes, constants, used)
         return Plan(inputs, outputs, nodes, constants, weights, self._arrays)
 
     def _quantize(self, graph: messages.Graph, weights: dict[str, str], prefix: str) -> set[str]:

@@ -210,7 +210,7 @@ def one_hot(indices: Any, depth: Any, values: Any, *, axis: int = -1) -> Any:
     """Return one value at an index along a new axis, another elsewhere."""
     count = int(np.asarray(depth).reshape(-1)[0])
     at = axis_of(axis, indices.ndim + 1)
-    own = indices.astype("int64")
+    own = indices.astype("int64", copy=False)
     own = bg.where(own < 0, own + count, own)
     places = bg.arange(count).reshape((-1, *(1,) * (indices.ndim - at)))
     there = bg.expand_dims(own, at) == places

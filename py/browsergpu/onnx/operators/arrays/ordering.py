@@ -20,7 +20,7 @@ def _arg(name: str, x: Any, axis: int, keepdims: int, last: int) -> Any:
         )
     else:
         found = getattr(bg, name)(x, axis=at, keepdims=bool(keepdims))
-    return found.astype("int64")
+    return found.astype("int64", copy=False)
 
 
 @operator("ArgMax")
@@ -42,7 +42,7 @@ def _top(x: Any, k: int, axis: int, largest: int) -> Any:
         order = x.shape[at] - 1 - bg.flip(bg.argsort(reverse, axis=at, stable=True), at)
     else:
         order = bg.argsort(x, axis=at, stable=True)
-    index = order[(*(slice(None),) * at, slice(0, k))].astype("int64")
+    index = order[(*(slice(None),) * at, slice(0, k))].astype("int64", copy=False)
     return bg.take_along_axis(x, index, at), index
 
 
@@ -62,8 +62,8 @@ def top_k(x: Any, k: Any, *, axis: int = -1, largest: int = 1, sorted: int = 1) 
 def nonzero(x: Any) -> Any:
     """Return the indices of elements that are not zero. It reads the number of them."""
     if isinstance(x, np.ndarray):
-        return np.stack(np.nonzero(np.atleast_1d(x))).astype(np.int64)
-    return bg.stack(bg.nonzero(x.reshape(-1) if x.ndim == 0 else x)).astype("int64")
+        return np.stack(np.nonzero(np.atleast_1d(x))).astype(np.int64, copy=False)
+    return bg.stack(bg.nonzero(x.reshape(-1) if x.ndim == 0 else x)).astype("int64", copy=False)
 
 
 def _unique_slices(x: Any, axis: int) -> tuple[Any, Any, Any, Any]:
@@ -78,7 +78,7 @@ def _unique_slices(x: Any, axis: int) -> tuple[Any, Any, Any, Any]:
     is_new = bg.any(own[1:] != own[:-1], axis=1)
     starts = bg.concatenate([bg.ones(1, dtype="bool"), is_new])
     begins = bg.nonzero(starts)[0]
-    rank = bg.cumsum(starts.astype("int64")) - 1
+    rank = bg.cumsum(starts.astype("int64", copy=False)) - 1
     inverse = bg.zeros(count, dtype="int64")
     inverse[order] = rank
     first = bg.take(order, begins)
@@ -100,7 +100,7 @@ def unique(x: Any, *, axis: int | None = None, sorted: int = 1, node: Node) -> A
         rank = bg.argsort(order)
         first, counts = bg.take(first, order), bg.take(counts, order)
         inverse = bg.take(rank, inverse)
-    return values, *(one.astype("int64") for one in (first, inverse, counts))
+    return values, *(one.astype("int64", copy=False) for one in (first, inverse, counts))
 
 
 @operator(
@@ -136,10 +136,10 @@ def non_max_suppression(
     for at in range(count - 1):  # a box that is left removes those that it overlaps
         removes = bg.logical_and(close[:, :, at], alive[:, :, at : at + 1])
         alive = bg.logical_and(alive, bg.logical_not(removes))
-    alive = bg.logical_and(alive, bg.cumsum(alive.astype("int32"), axis=-1) <= most)
+    alive = bg.logical_and(alive, bg.cumsum(alive.astype("int32", copy=False), axis=-1) <= most)
     where = bg.nonzero(alive)
     chosen = best[where]
-    return bg.stack([where[0], where[1], chosen], 1).astype("int64")
+    return bg.stack([where[0], where[1], chosen], 1).astype("int64", copy=False)
 
 
 def _overlaps(boxes: Any, is_centered: int) -> Any:

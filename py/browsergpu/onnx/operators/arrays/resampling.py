@@ -64,7 +64,7 @@ def _taps(
     stretch = min(scale, 1.0) if antialias else 1.0
     reach = 1 if mode == "linear" else 2
     half = int(np.ceil(reach / stretch))
-    low = np.floor(places).astype(np.int64)
+    low = np.floor(places).astype(np.int64, copy=False)
     index = low[:, None] + np.arange(-half + 1, half + 1)
     away = (places[:, None] - index) * stretch
     weights = np.maximum(1 - np.abs(away), 0) if mode == "linear" else _cubic(away, cubic)
@@ -73,7 +73,7 @@ def _taps(
     total = weights.sum(1, keepdims=True)
     if exclude or antialias:
         weights = weights / np.where(total == 0, 1, total)
-    return np.clip(index, 0, extent - 1), weights.astype(np.float32)
+    return np.clip(index, 0, extent - 1), weights.astype(np.float32, copy=False)
 
 
 def resized(
@@ -87,7 +87,7 @@ def resized(
     places = _positions(coordinates, size, extent, scale, roi)
     if mode == "nearest":
         # Rounding errors of a division must not change the choice.
-        index = _ROUNDING[nearest](np.round(places, 9)).astype(np.int64)
+        index = _ROUNDING[nearest](np.round(places, 9)).astype(np.int64, copy=False)
         index = np.clip(index, 0, extent - 1)
         times, rest = divmod(size, extent)
         if not rest and (index == np.arange(size) // times).all():
@@ -97,18 +97,18 @@ def resized(
     else:
         taps = _taps(places, extent, mode, scale, antialias, cubic, exclude)
         kind = x.dtype
-        wide = x if kind.kind == "f" else x.astype("float32")
+        wide = x if kind.kind == "f" else x.astype("float32", copy=False)
         found = weighted_sums(wide, axis, *taps)
         if kind.kind in "iu":
             limits = np.iinfo(kind)
             found = bg.clip(bg.trunc(found), int(limits.min), int(limits.max))
-        found = found.astype(kind)
+        found = found.astype(kind, copy=False)
     if coordinates == "tf_crop_and_resize":
         is_inside = (places >= 0) & (places <= extent - 1)
         if not is_inside.all():
             shape = (-1, *(1,) * (x.ndim - 1 - axis))
             found = bg.where(bg.asarray(is_inside).reshape(shape), found, outside)
-    return found.astype(x.dtype)
+    return found.astype(x.dtype, copy=False)
 
 
 def _all_axes(x: Any, sizes: Any, scales: Any, roi: Any, axes: Any, **options: Any) -> Any:
@@ -239,7 +239,7 @@ def roi_align(
     regions are read from the GPU.
     """
     is_half = coordinate_transformation_mode == "half_pixel"
-    own = rois.astype("float32") * spatial_scale - (0.5 if is_half else 0.0)
+    own = rois.astype("float32", copy=False) * spatial_scale - (0.5 if is_half else 0.0)
     x1, y1, x2, y2 = (own[:, at] for at in range(4))
     width, height = x2 - x1, y2 - y1
     if not is_half:
@@ -260,13 +260,13 @@ def _each_roi(
     scale: float, node: Any, counts: Any,
 ) -> Any:  # fmt: skip
     """Pool regions that have different numbers of samples, each number at once."""
-    pairs = np.stack([np.maximum(one, 1).astype(int) for one in counts], 1)
+    pairs = np.stack([np.maximum(one, 1).astype(int, copy=False) for one in counts], 1)
     found: list[Any] = [None] * len(pairs)
     offset = 0.5 if is_half else 0.0
     for pair in np.unique(pairs, axis=0):
         which = np.flatnonzero((pairs == pair).all(1))
         index = bg.asarray(which)
-        own = bg.take(rois, index, axis=0).astype("float32") * scale - offset
+        own = bg.take(rois, index, axis=0).astype("float32", copy=False) * scale - offset
         x1, y1, x2, y2 = (own[:, at] for at in range(4))
         w, h = x2 - x1, y2 - y1
         if not is_half:
@@ -282,7 +282,9 @@ def _each_roi(
 def _pooled(x: Any, sizes: Any, ratios: list[int], batch_indices: Any, mode: str) -> Any:
     places = []
     for (size, parts, first), ratio, extent in zip(sizes, ratios, x.shape[2:], strict=True):
-        share = bg.asarray(((np.arange(parts * ratio) + 0.5) / (parts * ratio)).astype(np.float32))
+        share = bg.asarray(
+            ((np.arange(parts * ratio) + 0.5) / (parts * ratio)).astype(np.float32, copy=False)
+        )
         places.append((first.reshape((-1, 1)) + size.reshape((-1, 1)) * share, extent))
     terms = []
     for place, extent in places:
@@ -292,12 +294,12 @@ def _pooled(x: Any, sizes: Any, ratios: list[int], batch_indices: Any, mode: str
         way = held - low
         high = bg.minimum(low + 1, extent - 1)
         terms.append([
-            (low.astype("int64"), bg.where(is_inside, 1 - way, 0)),
-            (high.astype("int64"), bg.where(is_inside, way, 0)),
+            (low.astype("int64", copy=False), bg.where(is_inside, 1 - way, 0)),
+            (high.astype("int64", copy=False), bg.where(is_inside, way, 0)),
         ])  # fmt: skip
     n, c, height, width = x.shape
     flat = bg.moveaxis(x, 1, -1).reshape((n * height * width, c))
-    images = batch_indices.astype("int64").reshape((-1, 1, 1)) * height
+    images = batch_indices.astype("int64", copy=False).reshape((-1, 1, 1)) * height
     samples = []
     for row, high_share in terms[0]:
         for column, wide_share in terms[1]:
@@ -313,4 +315,4 @@ def _pooled(x: Any, sizes: Any, ratios: list[int], batch_indices: Any, mode: str
         found = bg.max(values.reshape(shape), axis=(2, 4))
     else:
         found = bg.mean(sum(samples[1:], samples[0]).reshape(shape), axis=(2, 4))
-    return bg.moveaxis(found, -1, 1).astype(x.dtype)
+    return bg.moveaxis(found, -1, 1).astype(x.dtype, copy=False)

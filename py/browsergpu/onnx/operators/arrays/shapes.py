@@ -215,7 +215,7 @@ def range_(start: Any, limit: Any, delta: Any) -> Any:
     count = max(-int(-(last - first) // step), 0)
     if count <= MOST_ON_HOST and start.dtype.kind in "iu":
         return np.arange(count, dtype=start.dtype) * delta.reshape(()) + start.reshape(())
-    return (bg.arange(count) * step + first).astype(start.dtype)
+    return (bg.arange(count) * step + first).astype(start.dtype, copy=False)
 
 
 @operator("EyeLike", since=9, raw=True)
@@ -302,7 +302,7 @@ def pad(x: Any, pads: Any, value: Any = None, axes: Any = None, *, mode: str = "
     number = 0 if value is None or not value.size else value.item()
     used = None if axes is None else integers(axes)
     if x.dtype.kind == "b":
-        return padded(x.astype("uint8"), integers(pads), mode, int(number), used) != 0
+        return padded(x.astype("uint8", copy=False), integers(pads), mode, int(number), used) != 0
     return padded(x, integers(pads), mode, number, used)
 
 
@@ -323,5 +323,5 @@ def trilu(x: Any, k: Any = None, *, upper: int = 1) -> Any:
     """Keep the elements on one side of a diagonal."""
     diagonal = 0 if k is None else int(k.item())
     if x.dtype.kind == "b":
-        return trilu(x.astype("uint8"), k, upper=upper) != 0
+        return trilu(x.astype("uint8", copy=False), k, upper=upper) != 0
     return (bg.triu if upper else bg.tril)(x, diagonal)

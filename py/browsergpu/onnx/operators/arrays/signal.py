@@ -23,7 +23,7 @@ def _transform(x: Any, length: int | None, axis: int, inverse: int, onesided: in
         extent = x.shape[at]
         length = 2 * (extent - 1) if inverse and onesided else extent
     if inverse and onesided:
-        return bg.fft.irfft(values, n=length, axis=at)[..., None].astype(x.dtype)
+        return bg.fft.irfft(values, n=length, axis=at)[..., None].astype(x.dtype, copy=False)
     if inverse:
         found = bg.fft.ifft(values, n=length, axis=at)
     elif onesided and not both:
@@ -32,7 +32,7 @@ def _transform(x: Any, length: int | None, axis: int, inverse: int, onesided: in
         found = bg.fft.fft(values, n=length, axis=at)
         if onesided:
             found = found[(*(slice(None),) * at, slice(0, length // 2 + 1))]
-    return bg.stack([bg.real(found), bg.imag(found)], -1).astype(x.dtype)
+    return bg.stack([bg.real(found), bg.imag(found)], -1).astype(x.dtype, copy=False)
 
 
 def _length(given: Any) -> int | None:
@@ -82,11 +82,11 @@ def _window(shares: tuple[float, ...]) -> Callable[..., Any]:
         length = _length(size)
         assert length is not None
         turn = 2 * np.pi / (length if periodic else max(length - 1, 1))
-        at = bg.arange(length).astype("float32") * turn
+        at = bg.arange(length).astype("float32", copy=False) * turn
         found: Any = 0
         for order, share in enumerate(shares):
             found = found + bg.cos(at * order) * share
-        return found.astype(node.dtype(output_datatype))
+        return found.astype(node.dtype(output_datatype), copy=False)
 
     return function
 
@@ -112,14 +112,17 @@ def mel_weight_matrix(
     )
     edges = low + np.arange(bands + 2) * ((high - low) / (bands + 2))
     hertz = 700 * np.expm1(edges / 2595 * log(10))
-    bins = bg.asarray(((length + 1) * hertz // rate).astype(np.int32))
+    bins = bg.asarray(((length + 1) * hertz // rate).astype(np.int32, copy=False))
     left, center, right = bins[:-2], bins[1:-1], bins[2:]
     at = bg.arange(length // 2 + 1, dtype="int32").reshape((-1, 1))
-    rise, fall = (center - left).astype("float32"), (right - center).astype("float32")
-    up = (at - left).astype("float32") / bg.maximum(rise, 1)
-    down = (right - at).astype("float32") / bg.maximum(fall, 1)
+    rise, fall = (
+        (center - left).astype("float32", copy=False),
+        (right - center).astype("float32", copy=False),
+    )
+    up = (at - left).astype("float32", copy=False) / bg.maximum(rise, 1)
+    down = (right - at).astype("float32", copy=False) / bg.maximum(fall, 1)
     rising = bg.logical_and(at >= left, at <= center)
     falling = bg.logical_and(at >= center, at < right)
     found = bg.where(rising, bg.where(rise == 0, bg.where(at == center, 1.0, 0.0), up), 0.0)
     found = bg.where(bg.logical_and(falling, fall > 0), down, found)
-    return found.astype(node.dtype(output_datatype))
+    return found.astype(node.dtype(output_datatype), copy=False)

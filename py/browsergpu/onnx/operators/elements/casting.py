@@ -21,10 +21,14 @@ def converted(x: Any, kind: Any, *, saturate: bool = True, up: bool = False) -> 
         return narrowed(to_gpu(widened(x)), kind, saturate=saturate, up=up)
     x = widened(x)
     if on_host(x):
-        return np.asarray(x).astype(kind)
+        return np.asarray(x).astype(kind, copy=False)
     if x.dtype.kind in "fc" and np.dtype(kind).kind in "iu":
         wide = np.dtype(kind).itemsize < 4
-        return x.astype("int32").astype(kind) if wide else x.astype(kind)
+        return (
+            x.astype("int32", copy=False).astype(kind, copy=False)
+            if wide
+            else x.astype(kind, copy=False)
+        )
     return x.astype(kind, copy=False)
 
 
@@ -64,8 +68,8 @@ def bit_cast(x: Any, *, to: int, node: Node) -> Any:
     if np.dtype(kind).kind == "b":
         return codes != 0
     if codes.dtype.kind == "b":
-        codes = codes.astype("uint8")
+        codes = codes.astype("uint8", copy=False)
     wanted = np.dtype(kind)
     if wanted.kind in "iu" and codes.dtype.kind in "iu" and wanted.itemsize == codes.dtype.itemsize:
-        return codes.astype(wanted)  # which keeps the bits
+        return codes.astype(wanted, copy=False)  # which keeps the bits
     return codes.view(kind)

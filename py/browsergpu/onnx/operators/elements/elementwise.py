@@ -65,7 +65,7 @@ def divide(a: Any, b: Any) -> Any:
         rest = binary("subtract", a, binary("multiply", quotient, b))
         is_low = binary("logical_and", binary("not_equal", rest, _zero(rest)),
                         binary("less", quotient, _zero(quotient)))  # fmt: skip
-        return binary("add", quotient, is_low.astype(a.dtype))
+        return binary("add", quotient, is_low.astype(a.dtype, copy=False))
     return binary("true_divide", a, b)
 
 
@@ -83,14 +83,14 @@ def mod(a: Any, b: Any, *, fmod: int = 0) -> Any:
 def power(a: Any, b: Any) -> Any:
     """Raise to a power, in the dtype of the base."""
     if a.dtype.kind in "iu" and b.dtype.kind == "f":
-        return binary("power", a.astype("float32"), b).astype(a.dtype)
+        return binary("power", a.astype("float32", copy=False), b).astype(a.dtype, copy=False)
     if isinstance(b, np.ndarray) and b.size == 1 and not isinstance(a, np.ndarray):
         exponent = b.item()
         if exponent == 2 and b.ndim <= a.ndim:
             return a * a
         if exponent == int(exponent) if np.isfinite(exponent) else False:
             b = np.asarray(int(exponent) if a.dtype.kind in "iu" else float(exponent))
-    return binary("power", a, b).astype(a.dtype)
+    return binary("power", a, b).astype(a.dtype, copy=False)
 
 
 def _folded(name: str) -> Callable[..., Any]:
@@ -116,7 +116,7 @@ def mean(*inputs: Any) -> Any:
 @operator("Reciprocal", folds=True)
 def reciprocal(x: Any) -> Any:
     """Return 1 / x."""
-    return (1 / x).astype(x.dtype)
+    return (1 / x).astype(x.dtype, copy=False)
 
 
 @operator("Erf", since=9)

@@ -48,15 +48,17 @@ def quantize_linear(
     if y_zero_point is not None:
         is_narrow = isinstance(y_zero_point, Narrow)
         kind = y_zero_point.type if is_narrow else y_zero_point.dtype
-    wide = to_gpu(widened(x)).astype("float32")
-    scale = spread(to_gpu(widened(y_scale)).astype("float32"), x.shape, axis, block_size)
+    wide = to_gpu(widened(x)).astype("float32", copy=False)
+    scale = spread(
+        to_gpu(widened(y_scale)).astype("float32", copy=False), x.shape, axis, block_size
+    )
     quotient = wide / scale
     if isinstance(kind, NarrowType) and kind.wide.kind == "f":
         return narrowed(quotient, kind, saturate=bool(saturate))
     low, high = _limits(kind)
     found = bg.rint(quotient)
     if y_zero_point is not None:
-        zero = to_gpu(widened(y_zero_point)).astype("float32")
+        zero = to_gpu(widened(y_zero_point)).astype("float32", copy=False)
         found = found + spread(zero, x.shape, axis, block_size)
     return converted(bg.clip(found, low, high), kind)
 
@@ -70,11 +72,11 @@ def dequantize_linear(
     kind: Any = x_scale.type if isinstance(x_scale, Narrow) else node.context.dtype(x_scale.dtype)
     if output_dtype:
         kind = node.dtype(output_dtype)
-    wide = node.context.to_gpu(widened(x)).astype("float32")
+    wide = node.context.to_gpu(widened(x)).astype("float32", copy=False)
     if x_zero_point is not None and wide.size:
-        zero = node.context.to_gpu(widened(x_zero_point)).astype("float32")
+        zero = node.context.to_gpu(widened(x_zero_point)).astype("float32", copy=False)
         wide = wide - spread(zero, x.shape, axis, block_size)
-    scale = node.context.to_gpu(widened(x_scale)).astype("float32")
+    scale = node.context.to_gpu(widened(x_scale)).astype("float32", copy=False)
     return converted(wide * spread(scale, x.shape, axis, block_size), kind)
 
 
@@ -86,25 +88,29 @@ def dynamic_quantize_linear(x: Any) -> Any:
     scale = bg.where(high == low, 1.0, high - low) / 255
     zero = bg.rint(bg.clip(-low / scale, 0, 255))
     found = bg.clip(bg.rint(x / scale) + zero, 0, 255)
-    return found.astype("uint8"), scale.astype("float32"), zero.astype("uint8")
+    return (
+        found.astype("uint8", copy=False),
+        scale.astype("float32", copy=False),
+        zero.astype("uint8", copy=False),
+    )
 
 
 def _zero_of_rows(a: Any, zero: Any) -> Any:
     """Return a matrix of integers minus a zero point of all or of each row."""
-    wide = a.astype("int32")
+    wide = a.astype("int32", copy=False)
     if zero is None:
         return wide
-    own = zero.astype("int32")
+    own = zero.astype("int32", copy=False)
     if own.ndim == 1 and own.size > 1:
         own = own.reshape((-1, 1))
     return wide - (own if own.size > 1 else own.reshape(()))
 
 
 def _zero_of_columns(b: Any, zero: Any) -> Any:
-    wide = b.astype("int32")
+    wide = b.astype("int32", copy=False)
     if zero is None:
         return wide
-    own = zero.astype("int32")
+    own = zero.astype("int32", copy=False)
     return wide - (own if own.size > 1 else own.reshape(()))
 
 
@@ -117,10 +123,10 @@ def matmul_integer(a: Any, b: Any, a_zero_point: Any = None, b_zero_point: Any =
 def requantized(sums: Any, scale: Any, zero: Any, kind: Any) -> Any:
     """Return numbers times a scale, plus a zero point, rounded to a dtype of integers."""
     low, high = _limits(kind)
-    found = sums.astype("float32") * scale
+    found = sums.astype("float32", copy=False) * scale
     if zero is not None:
-        found = found + zero.astype("float32").reshape(())
-    return bg.clip(bg.rint(found), low, high).astype(kind)
+        found = found + zero.astype("float32", copy=False).reshape(())
+    return bg.clip(bg.rint(found), low, high).astype(kind, copy=False)
 
 
 @operator("QLinearMatMul", since=10)
@@ -130,10 +136,10 @@ def qlinear_matmul(
 ) -> Any:  # fmt: skip
     """Return the product of quantised matrices, quantised."""
     sums = bg.matmul(_zero_of_rows(a, a_zero_point), _zero_of_columns(b, b_zero_point))
-    first = a_scale.astype("float32")
+    first = a_scale.astype("float32", copy=False)
     if first.ndim == 1 and first.size > 1:
         first = first.reshape((-1, 1))
-    scale = first * b_scale.astype("float32") / y_scale.astype("float32")
+    scale = first * b_scale.astype("float32", copy=False) / y_scale.astype("float32", copy=False)
     kind = a.dtype if y_zero_point is None else y_zero_point.dtype
     return requantized(sums, scale, y_zero_point, kind)
 

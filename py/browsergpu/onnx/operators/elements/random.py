@@ -26,7 +26,7 @@ def random_uniform(
     seed: float | None = None, node: Node,
 ) -> Any:  # fmt: skip
     """Return uniform random numbers."""
-    return _uniform(shape, low, high, seed, node).astype(node.dtype(dtype))
+    return _uniform(shape, low, high, seed, node).astype(node.dtype(dtype), copy=False)
 
 
 @operator("RandomUniformLike")
@@ -36,7 +36,7 @@ def random_uniform_like(
 ) -> Any:  # fmt: skip
     """Return uniform random numbers in the shape of an array."""
     kind = node.dtype(dtype) if dtype else x.dtype
-    return _uniform(x.shape, low, high, seed, node).astype(kind)
+    return _uniform(x.shape, low, high, seed, node).astype(kind, copy=False)
 
 
 @operator("RandomNormal")
@@ -45,7 +45,7 @@ def random_normal(
     seed: float | None = None, node: Node,
 ) -> Any:  # fmt: skip
     """Return normal random numbers."""
-    return _normal(shape, mean, scale, seed, node).astype(node.dtype(dtype))
+    return _normal(shape, mean, scale, seed, node).astype(node.dtype(dtype), copy=False)
 
 
 @operator("RandomNormalLike")
@@ -55,14 +55,14 @@ def random_normal_like(
 ) -> Any:  # fmt: skip
     """Return normal random numbers in the shape of an array."""
     kind = node.dtype(dtype) if dtype else x.dtype
-    return _normal(x.shape, mean, scale, seed, node).astype(kind)
+    return _normal(x.shape, mean, scale, seed, node).astype(kind, copy=False)
 
 
 @operator("Bernoulli", since=15)
 def bernoulli(x: Any, *, dtype: int = 0, seed: float | None = None, node: Node) -> Any:
     """Return 1 with the probabilities of an array, 0 otherwise."""
     kind = node.dtype(dtype) if dtype else x.dtype
-    return (_uniform(x.shape, 0.0, 1.0, seed, node) < x).astype(kind)
+    return (_uniform(x.shape, 0.0, 1.0, seed, node) < x).astype(kind, copy=False)
 
 
 @operator("Multinomial", since=7)
@@ -73,4 +73,4 @@ def multinomial(
     shape = (x.shape[0], sample_size, x.shape[1])
     drawn = node.generator(seed).random(shape, dtype="float32")
     noise = -bg.log(-bg.log(bg.maximum(drawn, np.finfo(np.float32).tiny)))
-    return bg.argmax(x[:, None] + noise, axis=-1).astype(node.dtype(dtype))
+    return bg.argmax(x[:, None] + noise, axis=-1).astype(node.dtype(dtype), copy=False)

@@ -18,7 +18,7 @@ def _sum(x: Any, axes: Any, keep: bool) -> Any:
 
 def _mean(x: Any, axes: Any, keep: bool) -> Any:
     found = namespace_of(x).mean(x, axis=axes, keepdims=keep)
-    return found.astype(x.dtype)
+    return found.astype(x.dtype, copy=False)
 
 
 def _prod(x: Any, axes: Any, keep: bool) -> Any:
@@ -28,7 +28,7 @@ def _prod(x: Any, axes: Any, keep: bool) -> Any:
 def _extreme(name: str, lowest: bool) -> Callable[..., Any]:
     def function(x: Any, axes: Any, keep: bool) -> Any:
         if x.dtype.kind == "b":
-            return function(x.astype("uint8"), axes, keep) != 0
+            return function(x.astype("uint8", copy=False), axes, keep) != 0
         if 0 in x.shape:
             if x.dtype.kind == "f":
                 start: Any = -np.inf if lowest else np.inf
@@ -48,14 +48,14 @@ def _log_sum_exp(x: Any, axes: Any, keep: bool) -> Any:
     module = namespace_of(x)
     if 0 in x.shape:
         return module.log(_sum(module.exp(x), axes, keep))
-    wide = x if x.dtype.kind == "f" else x.astype("float32")
+    wide = x if x.dtype.kind == "f" else x.astype("float32", copy=False)
     most = module.max(wide, axis=axes, keepdims=True)
     most = module.where(module.isfinite(most), most, np.zeros((), wide.dtype).item())
     total = module.log(_sum(module.exp(wide - most), axes, True)) + most
     if not keep:
         kept = [n for at, n in enumerate(x.shape) if axes is not None and at not in axes]
         total = total.reshape(tuple(kept))
-    return total.astype(x.dtype)
+    return total.astype(x.dtype, copy=False)
 
 
 def _sum_square(x: Any, axes: Any, keep: bool) -> Any:
@@ -64,8 +64,8 @@ def _sum_square(x: Any, axes: Any, keep: bool) -> Any:
 
 def _l2(x: Any, axes: Any, keep: bool) -> Any:
     module = namespace_of(x)
-    wide = x if x.dtype.kind == "f" else x.astype("float32")
-    return module.sqrt(_sum_square(wide, axes, keep)).astype(x.dtype)
+    wide = x if x.dtype.kind == "f" else x.astype("float32", copy=False)
+    return module.sqrt(_sum_square(wide, axes, keep)).astype(x.dtype, copy=False)
 
 
 def _l1(x: Any, axes: Any, keep: bool) -> Any:
@@ -73,7 +73,7 @@ def _l1(x: Any, axes: Any, keep: bool) -> Any:
 
 
 def _log_sum(x: Any, axes: Any, keep: bool) -> Any:
-    return namespace_of(x).log(_sum(x, axes, keep)).astype(x.dtype)
+    return namespace_of(x).log(_sum(x, axes, keep)).astype(x.dtype, copy=False)
 
 
 _FUNCTIONS: dict[str, Callable[..., Any]] = {

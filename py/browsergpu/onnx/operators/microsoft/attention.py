@@ -26,7 +26,7 @@ _LARGEST_FILTER = -1000.0
 
 def _positions(position_ids: Any, batch: int, length: int) -> Any:
     """Return the position of each element: given, or from one offset on."""
-    ids = position_ids.astype("int64")
+    ids = position_ids.astype("int64", copy=False)
     if ids.ndim == 2:
         return ids
     return bg.broadcast_to(ids.reshape((1, 1)) + bg.arange(length), (batch, length))
@@ -61,7 +61,7 @@ def _padding(mask: Any, batch: int, keys: int) -> Any:
     if mask.ndim == 1:
         if mask.shape[0] != batch:
             raise ValueError(f"the mask must have shape [{batch}], got {mask.shape}")
-        return bg.arange(keys) < mask.astype("int64").reshape((-1, 1, 1, 1))
+        return bg.arange(keys) < mask.astype("int64", copy=False).reshape((-1, 1, 1, 1))
     seen = mask != 0
     return seen[:, None, None] if mask.ndim == 2 else seen[:, None]
 
@@ -168,7 +168,7 @@ def group_query_attention(
     kept = 0 if past_key is None else past_key.shape[2]
     is_first = length == total
     # The number of keys that come before the new ones, for each example.
-    before = seqlens_k.astype("int64").reshape(-1) + (1 - length)
+    before = seqlens_k.astype("int64", copy=False).reshape(-1) + (1 - length)
     if is_first:
         before = bg.zeros(batch, dtype="int64")
     if do_rotary:
@@ -176,7 +176,8 @@ def group_query_attention(
         if ids is None:
             ids = bg.maximum(before, 0).reshape((-1, 1)) + bg.arange(length)
         width = cos_cache.shape[-1] * 2
-        q, k = (rotated(x, cos_cache, sin_cache, ids.astype("int64"), rotary_interleaved, width)
+        wide = ids.astype("int64", copy=False)
+        q, k = (rotated(x, cos_cache, sin_cache, wide, rotary_interleaved, width)
                 for x in (q, k))  # fmt: skip
     if kept == 0:
         keys, values = k, v

@@ -76,17 +76,19 @@ def embed_layer_normalization(
     position_ids: Any = None, *, epsilon: float = 1e-12, mask_index_type: int = 0, node: Node,
 ) -> Any:  # fmt: skip
     """Return the normalized sum of embeddings of tokens, positions and segments."""
-    total = bg.take(word_embedding, input_ids.astype("int64"), axis=0)
+    total = bg.take(word_embedding, input_ids.astype("int64", copy=False), axis=0)
     if position_ids is None:
         total = total + position_embedding[: input_ids.shape[1]]
     else:
-        total = total + bg.take(position_embedding, position_ids.astype("int64"), axis=0)
+        total = total + bg.take(
+            position_embedding, position_ids.astype("int64", copy=False), axis=0
+        )
     if segment_ids is not None:
-        total = total + bg.take(segment_embedding, segment_ids.astype("int64"), axis=0)
+        total = total + bg.take(segment_embedding, segment_ids.astype("int64", copy=False), axis=0)
     found = layer_normalization(total, gamma, beta, epsilon=epsilon, node=_OneOutput)
     count = bg.zeros(input_ids.shape[:1], dtype="int32")
     if mask is not None:
-        count = bg.sum(mask.astype("int32"), axis=1).astype("int32")
+        count = bg.sum(mask.astype("int32", copy=False), axis=1).astype("int32", copy=False)
     return found, count, total
 
 

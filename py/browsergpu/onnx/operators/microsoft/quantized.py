@@ -53,24 +53,24 @@ def matmul_n_bits(
     if isinstance(b, QuantizedArray):  # kernels dequantize it as they read it
         return bg.nn.linear(a, b, bias).astype(a.dtype, copy=False)
     blocks = -(-K // block_size)
-    numbers = unpacked(b.reshape((N, blocks, -1)), bits).astype("float32")
-    factors = scales.reshape((N, blocks, 1)).astype("float32")
+    numbers = unpacked(b.reshape((N, blocks, -1)), bits).astype("float32", copy=False)
+    factors = scales.reshape((N, blocks, 1)).astype("float32", copy=False)
     zero: Any = float(1 << (bits - 1))
     if zero_points is not None:
         if zero_points.dtype.kind == "f":
-            zero = zero_points.reshape((N, blocks, 1)).astype("float32")
+            zero = zero_points.reshape((N, blocks, 1)).astype("float32", copy=False)
         else:
             zero = unpacked(zero_points.reshape((N, -1)), bits)[:, :blocks]
-            zero = zero.reshape((N, blocks, 1)).astype("float32")
+            zero = zero.reshape((N, blocks, 1)).astype("float32", copy=False)
     if g_idx is None:
         weights = ((numbers - zero) * factors).reshape((N, -1))[:, :K]
     else:  # each column names its block
         columns = numbers.reshape((N, -1))[:, :K]
-        group = g_idx.astype("int64")[:K]
+        group = g_idx.astype("int64", copy=False)[:K]
         own = bg.broadcast_to(zero, (N, blocks, 1)) if zero_points is not None else None
         zeros = zero if own is None else bg.take(own[:, :, 0], group, axis=1)
         weights = (columns - zeros) * bg.take(factors[:, :, 0], group, axis=1)
-    return bg.nn.linear(a, weights.astype(a.dtype), bias)
+    return bg.nn.linear(a, weights.astype(a.dtype, copy=False), bias)
 
 
 @operator("GatherBlockQuantized", domain=DOMAIN, raw=True)
@@ -83,7 +83,7 @@ def gather_block_quantized(
     is_packed = not isinstance(data, Narrow)
     values = up(data) if is_packed else up(widened(data))
     zeros = None if zero_points is None else up(widened(zero_points))
-    index = up(indices).astype("int64")
+    index = up(indices).astype("int64", copy=False)
     at = axis_of(gather_axis, values.ndim)
     along = axis_of(quantize_axis, values.ndim)
     index = bg.where(index < 0, index + values.shape[at], index)
@@ -102,20 +102,20 @@ def gather_block_quantized(
     def spread(x: Any) -> Any:
         return bg.repeat(x, block_size, axis=moved)[tuple(slice(0, n) for n in shape)]
 
-    wide = rows.astype("float32")
+    wide = rows.astype("float32", copy=False)
     if zeros is not None:
         own = taken(zeros)
         own = unpacked(own, bits)[..., : factors.shape[-1]] if is_packed and bits < 8 else own
-        wide = wide - spread(own.astype("float32"))
+        wide = wide - spread(own.astype("float32", copy=False))
     elif is_packed:
         wide = wide - float(1 << (bits - 1))
-    return (wide * spread(factors.astype("float32"))).astype(scales.dtype)
+    return (wide * spread(factors.astype("float32", copy=False))).astype(scales.dtype, copy=False)
 
 
 def _floats(x: Any, scale: Any, zero: Any) -> Any:
-    wide = x.astype("float32")
+    wide = x.astype("float32", copy=False)
     if zero is not None:
-        wide = wide - zero.astype("float32").reshape(())
+        wide = wide - zero.astype("float32", copy=False).reshape(())
     return wide * scale.reshape(())
 
 
@@ -226,7 +226,7 @@ def qgemm(
     if c is not None:
         sums = sums + c
     factor = a_scale.reshape(()) * (b_scale if b_scale.size > 1 else b_scale.reshape(()))
-    wide = sums.astype("float32") * (factor * alpha)
+    wide = sums.astype("float32", copy=False) * (factor * alpha)
     return wide if y_scale is None else _quantized(wide, y_scale, y_zero_point, a.dtype)
 
 
@@ -236,7 +236,7 @@ def matmul_integer_to_float(
     bias: Any = None,
 ) -> Any:  # fmt: skip
     """Return the product of matrices of 8 bits, as floats."""
-    sums = matmul_integer(a, b, a_zero_point, b_zero_point).astype("float32")
+    sums = matmul_integer(a, b, a_zero_point, b_zero_point).astype("float32", copy=False)
     found = sums * (a_scale.reshape(()) * (b_scale if b_scale.size > 1 else b_scale.reshape(())))
     return found if bias is None else found + bias
 

@@ -65,9 +65,9 @@ def thresholded_relu(x: Any, *, alpha: float = 1.0) -> Any:
 @operator("Shrink", since=9)
 def shrink(x: Any, *, lambd: float = 0.5, bias: float = 0.0) -> Any:
     """Move elements towards zero by a bias. Those within lambd of zero become zero."""
-    wide = x if x.dtype.kind == "f" else x.astype("float32")
+    wide = x if x.dtype.kind == "f" else x.astype("float32", copy=False)
     moved = bg.where(wide < -lambd, wide + bias, bg.where(wide > lambd, wide - bias, 0))
-    return moved.astype(x.dtype)
+    return moved.astype(x.dtype, copy=False)
 
 
 @operator("HardSigmoid", since=6)
@@ -97,7 +97,7 @@ def swiglu(gate: Any, up: Any, *, alpha: float = 1.0) -> Any:
 @operator("PRelu", since=7)
 def prelu(x: Any, slope: Any) -> Any:
     """Return x, times a slope where it is negative."""
-    return bg.where(x < 0, x * slope, x).astype(x.dtype)
+    return bg.where(x < 0, x * slope, x).astype(x.dtype, copy=False)
 
 
 def _rows(name: str) -> Callable[..., Any]:
@@ -124,7 +124,7 @@ for _name, _own in (("Softmax", "softmax"), ("LogSoftmax", "log_softmax")):
 def _hardmax(x: Any, axis: int) -> Any:
     first = bg.argmax(x, axis=axis, keepdims=True)
     places = bg.arange(x.shape[axis]).reshape((-1, *(1,) * (x.ndim - 1 - axis_of(axis, x.ndim))))
-    return (places == first).astype(x.dtype)
+    return (places == first).astype(x.dtype, copy=False)
 
 
 @operator("Hardmax", until=12)

@@ -52,7 +52,7 @@ def allowed(
         if right >= 0:
             seen &= -away <= right
         return bg.asarray(seen)
-    far = bg.asarray(away) + offset.astype("int64").reshape((-1, 1, 1, 1))
+    far = bg.asarray(away) + offset.astype("int64", copy=False).reshape((-1, 1, 1, 1))
     found = bg.ones(far.shape, dtype="bool")
     if is_causal:
         found = far >= 0
@@ -106,11 +106,11 @@ def attend(
         shown = scores if mode == 2 else shown
     if blocked is not None:
         scores = bg.where(blocked, 0, scores)
-    shares = bg.nn.softmax(scores.astype("float32"), -1)
+    shares = bg.nn.softmax(scores.astype("float32", copy=False), -1)
     if blocked is not None:
         shares = bg.where(blocked, 0, shares)
-    shares = shares.astype(q.dtype)
-    return bg.matmul(shares, v), shares if mode == 3 else shown.astype(q.dtype)
+    shares = shares.astype(q.dtype, copy=False)
+    return bg.matmul(shares, v), shares if mode == 3 else shown.astype(q.dtype, copy=False)
 
 
 def _fused(q: Any, k: Any, v: Any, mask: Any, scale: float, is_grouped: bool) -> Any:
@@ -121,7 +121,11 @@ def _fused(q: Any, k: Any, v: Any, mask: Any, scale: float, is_grouped: bool) ->
             own = own[None]
         if own.dtype.kind == "f":
             blocked = bg.isneginf(bg.max(own, axis=-1, keepdims=True))
-            own = bg.maximum(own, -1e30).astype(q.dtype) if own.dtype == np.float32 else own
+            own = (
+                bg.maximum(own, -1e30).astype(q.dtype, copy=False)
+                if own.dtype == np.float32
+                else own
+            )
         # The kernel's mask may vary along the batch or the heads.
         lead = own.shape[:-2]
         if len(lead) == 2 and lead[0] > 1 and lead[1] == 1:
@@ -157,11 +161,11 @@ def attention(
     if mask is not None and mask.shape[-1] < keys:
         pairs = [(0, 0)] * (mask.ndim - 1) + [(0, keys - mask.shape[-1])]
         if mask.dtype.kind == "b":
-            mask = bg.pad(mask.astype("uint8"), pairs) != 0
+            mask = bg.pad(mask.astype("uint8", copy=False), pairs) != 0
         else:
             mask = bg.pad(mask, pairs, constant_values=-np.inf)
     if nonpad_kv_seqlen is not None:
-        offset = nonpad_kv_seqlen.astype("int64") - queries
+        offset = nonpad_kv_seqlen.astype("int64", copy=False) - queries
     seen = allowed(queries, keys, offset, bool(is_causal), left_window_size, right_window_size)
     if nonpad_kv_seqlen is not None:
         whole = bg.arange(keys) < nonpad_kv_seqlen.reshape((-1, 1, 1, 1))
@@ -178,10 +182,13 @@ def rotated(x: Any, cos: Any, sin: Any, position_ids: Any, interleaved: int, wid
     size = x.shape[-1]
     used = width or size
     if position_ids is not None:
-        ids = position_ids.astype("int64")
+        ids = position_ids.astype("int64", copy=False)
         cos, sin = bg.take(cos, ids, axis=0), bg.take(sin, ids, axis=0)
     cos, sin = bg.expand_dims(cos, 1), bg.expand_dims(sin, 1)
-    cos, sin = cos[..., : used // 2].astype(x.dtype), sin[..., : used // 2].astype(x.dtype)
+    cos, sin = (
+        cos[..., : used // 2].astype(x.dtype, copy=False),
+        sin[..., : used // 2].astype(x.dtype, copy=False),
+    )
     turned, kept = x[..., :used], x[..., used:]
     if interleaved:
         a, b = turned[..., 0::2], turned[..., 1::2]
@@ -219,13 +226,13 @@ def flex_attention(
         k, v = bg.repeat(k, each, axis=1), bg.repeat(v, each, axis=1)
     factor = 1 / sqrt(q.shape[-1]) if scale is None else scale
     root = sqrt(factor)
-    scores = bg.matmul(q * root, bg.matrix_transpose(k) * root).astype("float32")
+    scores = bg.matmul(q * root, bg.matrix_transpose(k) * root).astype("float32", copy=False)
     if score_mod is not None:
         scores = score_mod(scores)[0]
     shares = bg.nn.softmax(scores, -1)
     if prob_mod is not None:
         shares = prob_mod(shares)[0]
-    return bg.matmul(shares, v.astype("float32")).astype(v.dtype)
+    return bg.matmul(shares, v.astype("float32", copy=False)).astype(v.dtype, copy=False)
 
 
 @operator("LinearAttention", since=27)
@@ -240,7 +247,7 @@ def linear_attention(
             f"update_rule must be linear, gated, delta or gated_delta: {update_rule!r}"
         )
     q, k, v = (
-        of_heads(x, heads).astype("float32")
+        of_heads(x, heads).astype("float32", copy=False)
         for x, heads in ((query, q_num_heads), (key, kv_num_heads), (value, kv_num_heads))
     )
     batch, _, length, width = k.shape
@@ -248,12 +255,12 @@ def linear_attention(
     kind = query.dtype if past_state is None else past_state.dtype
     if state is None:
         state = bg.zeros((batch, kv_num_heads, width, v.shape[-1]), dtype="float32")
-    state = state.astype("float32")
+    state = state.astype("float32", copy=False)
     factor = scale or 1 / sqrt(width)
-    gates = None if decay is None else of_heads(decay.astype("float32"), kv_num_heads)
+    gates = None if decay is None else of_heads(decay.astype("float32", copy=False), kv_num_heads)
     betas = None
     if beta is not None:
-        betas = of_heads(beta.astype("float32"), beta.shape[-1])
+        betas = of_heads(beta.astype("float32", copy=False), beta.shape[-1])
     outputs = []
     for at in range(length):
         k_t, v_t = k[:, :, at], v[:, :, at]
@@ -267,4 +274,4 @@ def linear_attention(
         read = state if each == 1 else bg.repeat(state, each, axis=1)
         outputs.append(bg.matmul(q[:, :, at][..., None, :], read)[..., 0, :] * factor)
     found = of_rows(bg.stack(outputs, 2))
-    return found.astype(query.dtype), state.astype(kind)
+    return found.astype(query.dtype, copy=False), state.astype(kind, copy=False)

@@ -103,18 +103,18 @@ def integer_convolution(x: Any, w: Any, *attributes: Any) -> Any:
     for begin in range(0, channels, each):
         own = x[:, begin : begin + each] if each < channels else x
         for part, factor in parts:
-            chosen = part[:, begin : begin + each].astype("float32")
-            sums = convolved(own.astype("float32"), chosen, None, *attributes)
-            total = total + bg.rint(sums).astype("int32") * factor
+            chosen = part[:, begin : begin + each].astype("float32", copy=False)
+            sums = convolved(own.astype("float32", copy=False), chosen, None, *attributes)
+            total = total + bg.rint(sums).astype("int32", copy=False) * factor
     return total
 
 
 def centered(x: Any, zero: Any, axis: int | None = None) -> Any:
     """Return integers minus a zero point, as int32. ``axis`` is that of a list of zero points."""
-    wide = x.astype("int32")
+    wide = x.astype("int32", copy=False)
     if zero is None:
         return wide
-    own = zero.astype("int32")
+    own = zero.astype("int32", copy=False)
     if own.ndim == 1 and axis is not None and own.size > 1:
         own = own.reshape((-1, *(1,) * (x.ndim - 1 - axis)))
     return wide - (own if own.size > 1 else own.reshape(()))
@@ -156,7 +156,7 @@ def deform_conv(
         shape = (kh, 1, rows, 1) if axis == 0 else (1, kw, 1, columns)
         base = (inner[:, None] + first).reshape(shape)
         base = np.broadcast_to(base, (kh, kw, rows, columns)).reshape((kh * kw, rows, columns))
-        place = places[:, :, :, axis] + bg.asarray(base.astype(np.float32))
+        place = places[:, :, :, axis] + bg.asarray(base.astype(np.float32, copy=False))
         grids.append(place * (2 / max(extent - 1, 1)) - 1 if extent > 1 else place)
     if height == 1 or width == 1:
         raise ValueError("X must have more than one row and column")
@@ -218,7 +218,7 @@ def causal_conv(
     length = weight.shape[-1] - 1
     if state is None:
         state = bg.zeros((x.shape[0], x.shape[1], length), dtype=x.dtype)
-    whole = bg.concatenate([state.astype(x.dtype), x], -1)
+    whole = bg.concatenate([state.astype(x.dtype, copy=False), x], -1)
     found = bg.nn.conv1d(whole, weight, bias, groups=x.shape[1])
     if activation in ("silu", "swish"):
         found = bg.nn.silu(found)

@@ -34,7 +34,7 @@ def batch_normalization(
     found = bg.nn.batch_norm(x, own_mean, own_var, scale, b, eps=epsilon)
     new_mean = mean * momentum + own_mean * (1 - momentum)
     new_var = var * momentum + own_var * (1 - momentum)
-    return found, new_mean.astype(mean.dtype), new_var.astype(var.dtype)
+    return found, new_mean.astype(mean.dtype, copy=False), new_var.astype(var.dtype, copy=False)
 
 
 @operator("InstanceNormalization", since=6)
@@ -119,7 +119,7 @@ def lp_normalization(x: Any, *, axis: int = -1, p: int = 2) -> Any:
     size = bg.abs(x) if p == 1 else x * x
     norm = bg.sum(size, axis=axis, keepdims=True)
     norm = norm if p == 1 else bg.sqrt(norm)
-    return bg.where(norm == 0, 0, x / bg.where(norm == 0, 1, norm)).astype(x.dtype)
+    return bg.where(norm == 0, 0, x / bg.where(norm == 0, 1, norm)).astype(x.dtype, copy=False)
 
 
 @operator("Dropout", until=11)
@@ -138,5 +138,5 @@ def dropout(
         return (x, bg.ones(x.shape, dtype="bool")) if node.wants(1) else x
     generator = bg.random.default_rng(seed) if seed is not None else node.generator(None)
     mask = generator.random(x.shape, dtype="float32") >= share
-    found = bg.where(mask, x * (1 / (1 - share)), 0).astype(x.dtype)
+    found = bg.where(mask, x * (1 / (1 - share)), 0).astype(x.dtype, copy=False)
     return found, mask

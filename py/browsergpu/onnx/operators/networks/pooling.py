@@ -38,7 +38,7 @@ def max_pool(
     own = windows(extents, kernel_shape, strides, dilations, pads, auto_pad)
     counts = own.counts(extents, ceil_mode)
     lowest = float(np.iinfo(kind).min) if kind.kind in "iu" else -np.inf
-    wide = x if kind.kind == "f" else x.astype("float32")
+    wide = x if kind.kind == "f" else x.astype("float32", copy=False)
     steps, gaps = tuple(own.strides), tuple(own.dilations)
     function = getattr(bg.nn, f"max_pool{rank}d")
     is_plain = own.before == own.after and not ceil_mode
@@ -46,14 +46,16 @@ def max_pool(
     if not node.wants(1):
         if is_plain:
             padding = tuple(own.before)
-            return function(wide, tuple(kernel_shape), steps, padding, gaps).astype(kind)
+            return function(wide, tuple(kernel_shape), steps, padding, gaps).astype(
+                kind, copy=False
+            )
         whole = _filled(wide, own, counts, lowest)
-        return function(whole, tuple(kernel_shape), steps, 0, gaps).astype(kind)
+        return function(whole, tuple(kernel_shape), steps, 0, gaps).astype(kind, copy=False)
     if rank > 2:
         raise ValueError("Indices of volumes are not available.")
     whole = _filled(wide, own, counts, lowest)
     found, flat = function(whole, tuple(kernel_shape), steps, 0, gaps, return_indices=True)
-    flat = flat.astype("int64")
+    flat = flat.astype("int64", copy=False)
     places = []
     for extent in reversed(whole.shape[2:]):
         places.append(flat % extent)
@@ -64,7 +66,7 @@ def max_pool(
     for at in order:
         index = index * extents[at] + inside[at]
     planes = np.arange(x.shape[0] * x.shape[1]).reshape((*x.shape[:2], *(1,) * rank))
-    return found.astype(kind), index + bg.asarray(planes * prod(extents))
+    return found.astype(kind, copy=False), index + bg.asarray(planes * prod(extents))
 
 
 def _counted(own: Windows, extents: Any, counts: list[int], whole: int) -> np.ndarray:
@@ -74,7 +76,7 @@ def _counted(own: Windows, extents: Any, counts: list[int], whole: int) -> np.nd
         first = np.arange(count) * own.strides[at] - own.before[at]
         places = first[:, None] + np.arange(own.kernel[at]) * own.dilations[at]
         low, high = (-own.before[at], extents[at] + own.after[at]) if whole else (0, extents[at])
-        each = ((places >= low) & (places < high)).sum(1).astype(np.float32)
+        each = ((places >= low) & (places < high)).sum(1).astype(np.float32, copy=False)
         found = found[..., None] * each
     return found
 
@@ -109,7 +111,7 @@ def average_pool(
         function = getattr(bg.nn, f"avg_pool{x.ndim - 2}d")
         return function(whole, tuple(own.kernel), tuple(own.strides))
     found = _sums(x, own, counts) / bg.asarray(np.maximum(number, 1))
-    return found.astype(x.dtype)
+    return found.astype(x.dtype, copy=False)
 
 
 @operator("LpPool", since=2)
@@ -160,7 +162,7 @@ def max_unpool(
     ]
     shape = (*x.shape[:2], *sizes)
     own = shape if output_shape is None else integers(output_shape)
-    places = indices.reshape(-1).astype("int64")
+    places = indices.reshape(-1).astype("int64", copy=False)
     if tuple(own) != shape:  # indices are those of the smaller array
         apart = []
         for extent in reversed(shape):

@@ -152,7 +152,7 @@ def _over_time(
 def _reversed(x: Any, lengths: Any) -> Any:
     """Reverse the first elements of each sequence along the first axis."""
     at = bg.arange(x.shape[0]).reshape((-1, 1))
-    own = lengths.astype("int64").reshape((1, -1))
+    own = lengths.astype("int64", copy=False).reshape((1, -1))
     index = bg.where(at < own, own - 1 - at, at)
     return bg.take_along_axis(x, bg.broadcast_to(index[..., None], x.shape), 0)
 

@@ -15,7 +15,7 @@ _DOMAIN = "ai.onnx.preview.training"
 
 def _picked_loss(log_p: Any, target: Any, weight: Any, ignore: int | None, reduction: str) -> Any:
     """Return the negative logarithms of the targets' probabilities, weighted and reduced."""
-    own = target.astype("int64")
+    own = target.astype("int64", copy=False)
     counted = None if ignore is None else own != ignore
     safe = own if counted is None else bg.where(counted, own, 0)
     picked = bg.take_along_axis(log_p, bg.expand_dims(safe, 1), 1)
@@ -30,13 +30,13 @@ def _picked_loss(log_p: Any, target: Any, weight: Any, ignore: int | None, reduc
     if share is not None:
         losses = losses * share
     if reduction == "none":
-        return losses.astype(log_p.dtype)
+        return losses.astype(log_p.dtype, copy=False)
     total = bg.sum(losses)
     if reduction == "mean":
         total = total / (losses.size if share is None else bg.sum(share))
     elif reduction != "sum":
         raise ValueError(f"reduction must be none, sum or mean, got {reduction!r}")
-    return total.astype(log_p.dtype)
+    return total.astype(log_p.dtype, copy=False)
 
 
 @operator("NegativeLogLikelihoodLoss", since=12)
