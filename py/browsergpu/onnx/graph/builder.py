@@ -13,6 +13,7 @@ from browsergpu.onnx import registry
 from browsergpu.onnx.graph.attention import with_attention
 from browsergpu.onnx.graph.external import ExternalData
 from browsergpu.onnx.graph.identities import without_identities
+from browsergpu.onnx.graph.joined import with_joined_products
 from browsergpu.onnx.graph.narrow import Narrow
 from browsergpu.onnx.graph.node import Context, Node
 from browsergpu.onnx.graph.normalization import with_layer_norms
@@ -133,6 +134,7 @@ class Builder(Shown):
         nodes = without_identities(nodes, used)
         nodes = with_layer_norms(nodes, constants, weights, used)
         nodes = with_attention(nodes, constants, used)
+        nodes = with_joined_products(nodes, weights, used)
         return Plan(inputs, outputs, nodes, constants, weights, self._arrays)
 
     def _quantize(self, graph: messages.Graph, weights: dict[str, str], prefix: str) -> set[str]:

@@ -283,8 +283,10 @@ def padded(x: Any, pads: Any, mode: str, number: Any, axes: Any = None) -> Any:
     if not any(n for pair in pairs for n in pair):
         return x
     module = namespace_of(x)
-    if mode == "constant":
-        return module.pad(x, pairs, constant_values=number)
+    if mode == "constant" and module is np:
+        return np.pad(x, pairs, constant_values=number)
+    if mode == "constant":  # one kernel for all axes
+        return bg.nn.pad(x, [n for pair in reversed(pairs) for n in pair], value=number)
     return module.pad(x, pairs, mode=mode)
 
 
