@@ -304,7 +304,8 @@ def _extended(
         return None
     if array.strides is not None or array.offset:  # packing takes a kernel
         return None
-    is_along = not has_activation and epilogue.bias is None and _is_along(array.shape, node)
+    is_free = not has_activation and epilogue.bias is None and "bias" in node.trace.kernel.parts
+    is_along = is_free and _is_along(array.shape, node)
     if name == "multiply":
         is_first = is_along and epilogue == Epilogue()
         return ("scale", replace(epilogue, scale=array)) if is_first else None

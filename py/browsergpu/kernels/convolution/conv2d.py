@@ -28,6 +28,8 @@ SUM_THREADS = 128  # of conv2d_sum
 AMOUNTS = {"256k": 1 << 18, "128k": 1 << 17, "64k": 1 << 16, "32k": 1 << 15, "0": 0}
 #: Minimum steps of the inner loop per part of a sum.
 _LEAST = 4
+#: Minimum parts of a sum. Fewer save less time than the dispatch that adds them takes.
+_LEAST_PARTS = 4
 
 Pair = tuple[int, int]
 Grid = tuple[int, int, int]
@@ -257,7 +259,7 @@ def _chunk(terms: int, workgroups: int, traits: Mapping[str, int]) -> int:
     depth = traits["depth"]
     if traits["workgroups"] > workgroups:
         parts = min(blocks(traits["workgroups"], workgroups), terms // (_LEAST * depth))
-        if parts > 1:
+        if parts >= _LEAST_PARTS:
             return blocks(blocks(terms, parts), depth) * depth
     return max(1, terms)
 

@@ -238,6 +238,12 @@ def test_batch_norm_of_float16(bg: Any, case: str) -> None:
         assert names == ["conv2d with multiply, add, maximum"]
 
 
+def test_a_residual_of_one_pixel_after_a_bias_of_its_own(bg: Any) -> None:
+    x, w, b = data(bg, 1, 6, 1, 1), data(bg, 5, 6, 1, 1, seed=1), data(bg, 5)
+    h = data(bg, 1, 5, 1, 1, seed=2)
+    assert both(bg, lambda x, h: bg.nn.conv2d(x, w, b) + h, x, h) == ["conv2d with add"]
+
+
 def test_float16_with_a_bias_of_its_own(bg: Any) -> None:
     from browsergpu import nn
 
