@@ -38,6 +38,9 @@ def test_letters(notebook: NotebookPage) -> None:
     text = run(notebook, "letters")
     assert number(text, "then") < number(text, "in the end: loss") - 0.5
     assert re.search(r"9\d\d,\d{3} letters", text)  # from NumPy's documentation
+    assert text.count("is most like") == 2
+    for index in (12, 14):  # the attention, and the similar letters
+        expect(notebook.output(index).locator("img")).to_be_visible()
 
 
 def set_address(notebook: NotebookPage, address: str) -> None:
