@@ -18,7 +18,7 @@ CHOSEN = {"nbody": 2, "mandelbrot": 1, "digits": 0, "retrained": 0}
 
 #: The part of the picture that a card shows (left, top, right, bottom), where labels of the whole
 #: picture would be too small to read.
-PARTS = {"digits": (0, 0, 490, 240)}
+PARTS = {"digits": (0, 0, 490, 240), "text": (30, 18, 480, 271)}
 
 
 def save_pictures(name: str, notebook: Any) -> None:
