@@ -28,7 +28,7 @@ print("a block of code that is wide, wider than any screen of", "a telephone, to
 $$ 1 + 2 + 3 + 4 + 5 + 6 + 7 + 8 + 9 + 10 + 11 + 12 + 13 + 14 + 15 + 16 + 17 + 18 + 19 + 20 $$
 """
 
-# Each by its name in the notebook's own ipywidgets, which need no package.
+# Widgets of ipywidgets, in their frame.
 CONTROLS = """import ipywidgets
 from ipywidgets import HBox, VBox
 VBox([

@@ -6,9 +6,10 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from harness.gallery import FLAT_PNG, last_canvas, number, open_gallery, run
+from harness.gallery import FLAT_PNG, number, open_gallery, run
 from harness.lab import Lab
 from harness.notebook import NotebookPage
+from playwright.sync_api import expect
 
 pytestmark = pytest.mark.all
 
@@ -30,10 +31,14 @@ def test_mandelbrot(notebook: NotebookPage) -> None:
     assert 1.4 < number(text, "area") < 1.8
     assert number(text, "median difference") < 0.1
     # The slider draws another window.
-    drawn = last_canvas(notebook.page)
+    notebook.page.locator(".widget-frame").scroll_into_view_if_needed()
+    drawn = notebook.page.locator(".widget-outputs canvas")
+    expect(drawn).to_be_visible(timeout=60_000)
     before = drawn.screenshot()
-    notebook.page.get_by_role("slider").press("End")
-    notebook.wait_finished()
+    controls = notebook.page.frame_locator(".widget-frame iframe")
+    controls.get_by_role("slider").press("End")
+    expect(controls.locator(".widget-readout")).to_have_text("30.00")
+    notebook.wait_idle()
     after = drawn.screenshot()
     assert len(after) > FLAT_PNG
     assert before != after

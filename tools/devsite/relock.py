@@ -13,7 +13,7 @@ import sys
 import tempfile
 import tomllib
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -37,8 +37,9 @@ def relock(pins: dict[str, Any]) -> dict[str, Any]:
     release = pins["pyodide"]["version"]
     (content,) = _contents(NPM, [Package("npm", "pyodide", release, _LOCK)]).values()
     lock = json.loads(content)["packages"]
-    wheels, entries = _pure_wheels(pins["wheels"], lock)
-    more, own = _uncompiled_wheels(pins["uncompiled"], lock)
+    known = {*lock, *pins["wheels"], *pins["uncompiled"]}
+    wheels, entries = _pure_wheels(pins["wheels"], lock, known, pins["unneeded"])
+    more, own = _uncompiled_wheels(pins["uncompiled"], lock, known)
     files = [*_npm_files(pins), *_build_files(pins), *_wheel_files(pins, lock), *wheels,
              *more]  # fmt: skip
     return {
@@ -52,7 +53,7 @@ def _npm_files(pins: dict[str, Any]) -> list[Entry]:
     pyodide, editor, several = (
         pins["pyodide"],
         pins["editor"],
-        pins["formulas"] | pins["translator"],
+        pins["formulas"] | pins["translator"] | pins["widgets"],
     )
     modules = {name: [pin["module"]] for name, pin in editor.items()}
     modules |= {name: pin["modules"] for name, pin in several.items()}
@@ -110,7 +111,10 @@ def _build_files(pins: dict[str, Any]) -> list[Entry]:
 
 
 def _pure_wheels(
-    pins: dict[str, str], lock: dict[str, Any]
+    pins: dict[str, str],
+    lock: dict[str, Any],
+    known: set[str],
+    unneeded: dict[str, list[str]],
 ) -> tuple[list[Entry], dict[str, Entry]]:
     """Return the wheels' entries for the manifest, and for Pyodide's lock."""
     files, entries = [], {}
@@ -118,16 +122,15 @@ def _pure_wheels(
         for package, wheel in wheels.items():
             path = f"pyodide/{wheel.name}"
             files.append(_entry(path, package.version, wheel.read_bytes(), package))
-            known = lock.get(package.name) or _lock_entry(package, wheel, {*lock, *pins})
-            if known["version"] != package.version:
-                raise SystemExit(f"Pyodide's lock has {package.name} {known['version']}")
+            without = unneeded.get(package.name, [])
+            found = _found(lock, package) or _lock_entry(package, wheel, known, without)
             changed = {"file_name": wheel.name, "sha256": files[-1]["sha256"]}
-            entries[package.name] = {**known, **changed}
+            entries[package.name] = {**found, **changed}
     return files, entries
 
 
 def _uncompiled_wheels(
-    pins: dict[str, str], lock: dict[str, Any]
+    pins: dict[str, str], lock: dict[str, Any], known: set[str]
 ) -> tuple[list[Entry], dict[str, Entry]]:
     """Return the entries of wheels without compiled modules, as :func:`_pure_wheels`."""
     files, entries = [], {}
@@ -136,14 +139,22 @@ def _uncompiled_wheels(
             name, content = uncompiled_name(wheel), uncompiled(wheel)
             own = replace(package, is_uncompiled=True)
             files.append(_entry(f"pyodide/{name}", package.version, content, own))
-            known = lock[package.name]
-            if known["version"] != package.version:
-                raise SystemExit(f"Pyodide's lock has {package.name} {known['version']}")
-            entries[package.name] = {**known, "file_name": name, "sha256": files[-1]["sha256"]}
+            found = _found(lock, package) or _lock_entry(package, wheel, known)
+            entries[package.name] = {**found, "file_name": name, "sha256": files[-1]["sha256"]}
     return files, entries
 
 
-def _lock_entry(package: Package, wheel: Path, known: set[str]) -> Entry:
+def _found(lock: dict[str, Any], package: Package) -> Entry | None:
+    """Return the package's entry in Pyodide's lock, which must have the same version."""
+    found: Entry | None = lock.get(package.name)
+    if found is not None and found["version"] != package.version:
+        raise SystemExit(f"Pyodide's lock has {package.name} {found['version']}")
+    return found
+
+
+def _lock_entry(
+    package: Package, wheel: Path, known: set[str], unneeded: Collection[str] = ()
+) -> Entry:
     """Return the lock entry of a wheel that is not in Pyodide's lock."""
     with zipfile.ZipFile(wheel) as archive:
         modules = {name.partition("/")[0].removesuffix(".py") for name in archive.namelist()}
@@ -151,6 +162,7 @@ def _lock_entry(package: Package, wheel: Path, known: set[str]) -> Entry:
         headers = email.message_from_bytes(archive.read(metadata))
     needs = [need for need in headers.get_all("Requires-Dist", []) if "extra ==" not in need]
     names = [re.split(r"[^\w.-]", need)[0].lower().replace("_", "-") for need in needs]
+    names = [name for name in names if name not in unneeded]
     if not known.issuperset(names):
         raise SystemExit(f"{package.name} needs {names}, which neither pins.toml nor Pyodide has")
     return {

@@ -7,12 +7,9 @@ import { openKept } from "./kept.js";
 const FOLDER = "/opt/notebook";
 const NAMES = [
   "__init__", "bytecode", "without_terminal", "channel", "outputs", "tracebacks", "waiting",
-  "asking", "url_requests", "packages", "display", "processes", "installing", "gpu_work", "timing", "shell",
+  "asking", "url_requests", "comms", "page_comm", "packages", "display", "processes", "installing", "gpu_work", "timing", "shell",
   "completion", "documentation", "analysis", "outline", "graphics_memory", "gpu_arrays", "variables",
   "runner",
-  "widget", "number_widgets", "range_widgets", "text_widgets", "choice_widgets", "button_widgets",
-  "box_widgets", "widget_links", "interact",
-  "../ipywidgets", // the name under which notebooks import it
 ];
 
 /** Read the modules. `lockFile` and `wheel` determine the packages. */

@@ -9,7 +9,7 @@ const FRAME_MS = 15;
 
 export class Pictures {
   #send;
-  #runOf;
+  #placeOf;
   #mail;
   /** @type {Map<string, OffscreenCanvas & {browsergpuPointer?: number | null}>} */
   #canvases = new Map();
@@ -19,12 +19,13 @@ export class Pictures {
   #late = new Map();
 
   /**
-   * `send` gets `{canvas, run, picture, owner}`. `runOf()` returns the run of the running code.
+   * `send` gets `{canvas, run, widget, picture, owner}`. `placeOf()` returns the run of the running
+   * code, and the Output widget that captures its outputs.
    * `mail` is the mailbox of pointer input, if the page is isolated.
    */
-  constructor(send, runOf, mail) {
+  constructor(send, placeOf, mail) {
     this.#send = send;
-    this.#runOf = runOf;
+    this.#placeOf = placeOf;
     this.#mail = mail;
   }
 
@@ -32,7 +33,7 @@ export class Pictures {
 
   /** Return the owner of the pictures that the running code draws (gpu/browser/pointer.py). */
   owner() {
-    return this.#runOf();
+    return this.#placeOf().run;
   }
 
   /** Return pointer input that arrived while the running code computes. */
@@ -59,9 +60,9 @@ export class Pictures {
     const canvas = this.get(id);
     const picture = canvas.transferToImageBitmap();
     const owner = canvas.browsergpuPointer ?? null;
-    const drawn = { canvas: id, run: this.#runOf(), picture, owner };
+    const drawn = { canvas: id, ...this.#placeOf(), picture, owner };
     const late = this.#late.get(id);
-    if (late && late.run !== drawn.run) this.#post(late);
+    if (late && (late.run !== drawn.run || late.widget !== drawn.widget)) this.#post(late);
     else late?.picture.close();
     if (performance.now() - (this.#sent.get(id) ?? -FRAME_MS) >= FRAME_MS) {
       this.#post(drawn);

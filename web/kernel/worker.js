@@ -30,13 +30,19 @@ let runner;
 
 const post = (message, transfer = []) => self.postMessage(message, transfer);
 
+/** Post a message of Python, with arrays of bytes that it may have. */
+function postText(text, buffers) {
+  if (buffers) post({ ...JSON.parse(text), buffers }, buffers.map(({ buffer }) => buffer));
+  else post(JSON.parse(text));
+}
+
 /** Call a method of runner.py's Runner other than `run`. Interrupts do not affect it. */
 const call = (method, ...values) => interruption.aside(() => runner[method](...values));
 
 async function boot({ interruptBuffer, answerBuffer, mailBuffer }) {
   pictures = new Pictures(
     ({ run: id, picture, ...more }) => post({ type: "picture", id, picture, ...more }, [picture]),
-    () => call("active_run"),
+    () => ({ run: call("active_run"), widget: call("capturing_widget") ?? null }),
     mailBuffer,
   );
   // browsergpu looks for a canvas here, since a worker has no document.
@@ -73,8 +79,7 @@ async function boot({ interruptBuffer, answerBuffer, mailBuffer }) {
   const modules = await reading;
   modules.install(pyodide);
   const module = pyodide.pyimport("notebook_kernel.runner");
-  runner = module.start((text) => post(JSON.parse(text)), interruption, answers,
-    loadPackages);
+  runner = module.start(postText, interruption, answers, loadPackages);
   module.destroy();
   home.tell();
   post({
@@ -125,18 +130,28 @@ async function loadImports(code) {
   if (problem) call("not_loaded", names, problem);
 }
 
-async function run({ id, name, code }) {
+function run({ id, name, code }) {
+  return perform(id, () => loadImports(code), () => runner.run.callPromising(id, name, code));
+}
+
+/** Pass a message of the page to a widget, as a run of its own. */
+function receive({ id, comm, buffers }) {
+  return perform(id, () => {}, () => runner.receive.callPromising(id, JSON.stringify(comm), buffers));
+}
+
+/** Do work of Python that may be interrupted. `prepare()` comes first and may not. */
+async function perform(id, prepare, work) {
   interruption.begin(id);
   beginRun();
   post({ type: "start", id });
   const endWatch = home.watch();
   try {
-    await loadImports(code);
+    await prepare();
     if (!interruption.arm(() => call("cancel"))) {
       post({ type: "done", id, ...INTERRUPTED });
       return;
     }
-    const ending = JSON.parse(await runner.run.callPromising(id, name, code));
+    const ending = JSON.parse(await work());
     pictures.flush();
     await home.keep();
     post({ type: "done", id, ...ending });
@@ -166,6 +181,7 @@ async function look({ type, id, before, after }) {
 const handlers = {
   boot,
   run,
+  comm: receive,
   input: ({ text }) => answers.take(text),
   file: async ({ id, name, bytes }) =>
     post({ type: "answer", id, value: await home.write(name, new Uint8Array(bytes)) }),

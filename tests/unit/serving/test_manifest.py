@@ -103,7 +103,7 @@ def test_vendored_modules_are_the_pinned_ones(manifest: Manifest, pins: dict) ->
     }
     several = {
         f"vendor/{name}/{module}": pin["version"]
-        for name, pin in (pins["formulas"] | pins["translator"]).items()
+        for name, pin in (pins["formulas"] | pins["translator"] | pins["widgets"]).items()
         for module in pin["modules"]
     }
     assert found == editor | several

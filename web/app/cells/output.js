@@ -101,6 +101,7 @@ export class OutputArea {
     else if (type === "update") updateDisplays(this.kernel, message.display_id, data, metadata);
     else if (type === "tail") this.#showTail(message.left_out, message.pieces);
     else if (type === "picture") this.picture(message);
+    else if (type === "error") this.error(message);
     else if (type === "stream") this.stream(message.name, message.text);
     else if (type === "result") this.result(executionCount, data, metadata);
     else if (type === "display") this.display(data, metadata, message.display_id);
@@ -110,9 +111,9 @@ export class OutputArea {
     this.#clearsNext = false;
     this.#own = true;
     this.#tail = [];
+    this.forgetPictures();
     this.#outputs = [];
     this.#stream = null;
-    this.forgetPictures();
     this.#pictures = new Map();
     this.#root.replaceChildren();
   }
@@ -145,10 +146,10 @@ export class OutputArea {
 
   /** The outputs in nbformat's form. */
   get outputs() {
-    // A file has the values of controls instead of the controls, which need their Python objects.
+    // A file has the values of widgets instead of the widgets, which need their Python objects.
     return this.#outputs.flatMap((output) => {
       if (output instanceof Picture) return [output.output];
-      return WIDGET in (output.data ?? {}) ? widgets.plain(output.data[WIDGET], this) : [output];
+      return WIDGET in (output.data ?? {}) ? widgets.plain(output, this) : [output];
     });
   }
 
@@ -245,6 +246,9 @@ export class OutputArea {
   /** End the pointer input of all pictures, and drop their arrays. */
   forgetPictures() {
     for (const picture of this.#pictures.values()) this.#forget(picture);
+    for (const { data } of this.#outputs) {
+      if (data && WIDGET in data) widgets.forgetPictures(data[WIDGET], this);
+    }
   }
 
   #forget(picture) {
@@ -283,10 +287,12 @@ export class OutputArea {
     } else if (output.output_type === "error") {
       box.append(preformatted("output-traceback", output.traceback.join("\n")));
     } else {
-      const tree = output.data[WIDGET];
-      box.append(tree ? widgets.show(tree, this, (root) => new OutputArea(root, this.#trust, this.kernel))
-        : renderData(output.data, output.metadata, { own: this.#own, trust: this.#trust }));
+      const view = this.#own ? output.data[WIDGET] : null;
+      box.append((view && widgets.show(view, this))
+        ?? renderData(output.data, output.metadata, { own: this.#own, trust: this.#trust }));
     }
     return box;
   }
 }
+
+widgets.useAreas((root, kernel) => new OutputArea(root, new Trust(), kernel));

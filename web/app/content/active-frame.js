@@ -21,14 +21,27 @@ const BEFORE = '<!doctype html><meta charset="utf-8"><style>html { color-scheme:
   + "body { margin: 0; font: 15px/1.55 system-ui, sans-serif }</style>"
   + `<script>${TELL_HEIGHT}</script><body>`;
 
-/** @type {Set<HTMLIFrameElement>} the frames on the page, also in shadow trees */
-const frames = new Set();
+/**
+ * The content of a frame. The page calls `begin(frame)` when it has loaded, and `receive(message)`
+ * for each message that is not about its height. `more()` is the height of what the page adds.
+ * @typedef {{
+ *   html: string, title: string, begin?: (frame: HTMLIFrameElement) => void,
+ *   receive?: (message: any) => void, more?: () => number,
+ * }} Content
+ */
+/** @type {Map<HTMLIFrameElement, Content>} the frames on the page, also in shadow trees */
+const frames = new Map();
 
 addEventListener("message", ({ source, data }) => {
-  for (const one of frames) if (!one.isConnected) frames.delete(one);
-  const frame = [...frames].find((one) => source && one.contentWindow === source);
-  if (!frame || !Number.isFinite(data?.height)) return;
-  frame.style.height = `${Math.min(Math.max(data.height, LEAST_HEIGHT), MOST_HEIGHT)}px`;
+  for (const one of frames.keys()) if (!one.isConnected) frames.delete(one);
+  const frame = [...frames.keys()].find((one) => source && one.contentWindow === source);
+  if (!frame || typeof data !== "object" || data === null) return;
+  const { receive, more = () => 0 } = /** @type {Content} */ (frames.get(frame));
+  if (!Number.isFinite(data.height)) receive?.(data);
+  else {
+    const height = Math.min(Math.max(data.height, LEAST_HEIGHT), MOST_HEIGHT + more());
+    frame.style.height = `${height}px`;
+  }
 });
 
 // Frames are created when they come into view. Those of folded outputs are removed.
@@ -39,7 +52,7 @@ const sights = new IntersectionObserver((entries) => {
   }
 }, { rootMargin: "50%" });
 
-/** @type {WeakMap<Element, string>} content by place */
+/** @type {WeakMap<Element, Content>} content by place */
 const contents = new WeakMap();
 
 // An isolated page like ours may load only what other sites allow. Their CDNs allow it for requests
@@ -52,25 +65,42 @@ const asked = (html) => html.replace(FETCHED, "$1$2 crossorigin");
 
 /** Return the frame that shows the content of an activeFrame box. */
 export function frameOf(place) {
+  const { html, title } = /** @type {Content} */ (contents.get(place));
   return element("iframe", {
-    title: "Active output",
+    title,
     sandbox: "allow-scripts",
     credentialless: true,
-    srcdoc: BEFORE + asked(contents.get(place)),
+    srcdoc: BEFORE + asked(html),
   });
 }
 
 function show(place) {
   if (place.firstChild) return;
   const frame = frameOf(place);
+  const content = /** @type {Content} */ (contents.get(place));
   place.append(frame);
-  frames.add(frame);
+  frames.set(frame, content);
+  // A frame that is moved loads again.
+  frame.addEventListener("load", () => {
+    frames.set(frame, content);
+    content.begin?.(frame);
+  });
+}
+
+/** @param {string} className @param {Content} content */
+function frameBox(className, content) {
+  const place = element("div", { className });
+  contents.set(place, content);
+  sights.observe(place);
+  return place;
 }
 
 /** A box that shows `html`, whose scripts run. */
 export function activeFrame(html) {
-  const place = element("div", { className: "active-output" });
-  contents.set(place, html);
-  sights.observe(place);
-  return place;
+  return frameBox("active-output", { html, title: "Active output" });
+}
+
+/** A box that shows `html`, whose scripts exchange messages with the page; see `Content`. */
+export function connectedFrame(html, content) {
+  return frameBox("widget-frame", { html, ...content });
 }

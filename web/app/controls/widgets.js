@@ -1,163 +1,72 @@
 /**
- * Controls that Python shows below a cell (kernel/notebook_kernel/widget.py). Python has their
- * state. The page shows it, and runs Python when the user changes it. One change runs at a time; of
- * those that arrive meanwhile, only the latest is kept.
+ * Jupyter widgets below cells. Python has their objects, which comms connect to their other halves
+ * (in-frame.js). These run in frames, since widgets may have scripts of their own.
  */
-import { BOXES } from "./boxes.js";
-import { CONTROLS, asText } from "./controls.js";
 import { element } from "../base/dom.js";
+import { isOutput, WidgetModels } from "./widget-models.js";
+import { widgetFrame } from "./widget-frame.js";
+import { plainOutputs } from "./widget-text.js";
 
-/** The MIME type of a widget in a display: JSON text, never saved. */
-export const WIDGET = "application/vnd.browsergpu.widget";
-
-/**
- * A widget on the page; it may be shown at several places.
- * @typedef {{
- *   id: string, kind: string, state: any, children: string[], shown: Set<(state: any) => void>,
- *   areas: Set<{root: HTMLElement, area: any}>, waiting: any, running: boolean,
- * }} Model
- */
+/** The MIME type of a widget in a display. */
+export const WIDGET = "application/vnd.jupyter.widget-view+json";
 
 /** Emits "change" (the kernel) when saved content changes. */
 class Widgets extends EventTarget {
-  /** @type {WeakMap<object, Map<string, Model>>} each kernel's widgets by id */
+  /** @type {WeakMap<object, WidgetModels>} the widgets of each kernel since its start */
   #models = new WeakMap();
+  /** @type {(root: HTMLElement, kernel: any) => any} */
+  #makeArea = () => null;
 
-  /** Listen to a kernel. Controls of a stopped kernel stay visible but disabled. */
+  /** `makeArea(root, kernel)` creates the output areas of Output widgets. */
+  useAreas(makeArea) {
+    this.#makeArea = makeArea;
+  }
+
+  /** Listen to a kernel. Widgets of a stopped kernel stay visible but disabled. */
   connect(kernel) {
-    const models = new Map();
-    this.#models.set(kernel, models);
-    kernel.addEventListener("widget", ({ detail }) => {
-      this.#receive(models.get(detail.widget), detail, kernel);
-    });
+    const begin = () => {
+      this.#models.get(kernel)?.end();
+      this.#models.set(kernel, new WidgetModels(kernel, (root) => this.#makeArea(root, kernel)));
+    };
+    begin();
+    const models = () => /** @type {WidgetModels} */ (this.#models.get(kernel));
+    const changed = () => this.dispatchEvent(new CustomEvent("change", { detail: kernel }));
     kernel.addEventListener("state", ({ detail: { state } }) => {
-      if (state !== "loading" && state !== "dead") return;
-      for (const model of models.values()) this.#update(model, { disabled: true });
-      models.clear();
+      if (state === "loading" || state === "dead") begin();
+    });
+    kernel.addEventListener("comm", ({ detail }) => {
+      models().receive(detail);
+      changed();
+    });
+    kernel.addEventListener("widget-module", ({ detail: { name, text } }) =>
+      models().modules.set(name, text));
+    kernel.addEventListener("captured", ({ detail }) => {
+      models().outputs.receive(detail);
+      changed();
     });
   }
 
-  /** The widgets of the kernel that makes the outputs of `area`. */
-  #modelsOf({ kernel }) {
-    return this.#models.get(kernel) ?? new Map();
+  /** Return a box with a widget of the kernel of `area`, null if the kernel does not have it. */
+  show({ model_id: id }, area) {
+    const models = this.#models.get(area.kernel);
+    return models?.has(id) ? element("div", { className: "widget" }, widgetFrame(models, id, area)) : null;
   }
 
-  /**
-   * Show a widget of the kernel of `area`, and its children. `area` receives what its handlers
-   * print. `makeArea(root)` creates an output area for Output widgets.
-   */
-  show(json, area, makeArea) {
-    return this.#view(JSON.parse(json), area, makeArea);
+  /** The output of a widget is about to go: end the pointer input of drawings in it. */
+  forgetPictures({ model_id: id }, area) {
+    const models = this.#models.get(area.kernel);
+    if (!models) return;
+    const inside = [...models.within(id)].filter(([, state]) => isOutput(state));
+    queueMicrotask(() => inside.forEach(([one]) => models.outputs.forgetUnshown(one)));
   }
 
-  #view(tree, area, makeArea) {
-    const { id, kind, state, children = [] } = tree;
-    const models = this.#modelsOf(area);
-    const model = models.get(id) ?? {
-      id, kind, state, children: [], shown: new Set(), areas: new Set(), waiting: null,
-      running: false,
-    };
-    models.set(id, model);
-    model.children = children.map((child) => child.id);
-    if (kind === "output") {
-      const root = element("div");
-      model.areas.add({ root, area: makeArea(root) });
-      return root;
-    }
-    const send = (event) => this.#send(model, event, area);
-    if (BOXES[kind]) {
-      const box = BOXES[kind](send);
-      const fill = (trees) => box.fill(trees.map((child) => this.#view(child, area, makeArea)));
-      fill(children);
-      model.shown.add(({ trees, ...more }) => {
-        if (trees) fill(trees);
-        box.show(more);
-      });
-      this.#update(model, state);
-      return box.element;
-    }
-    const control = CONTROLS[kind](send);
-    model.shown.add(control.show);
-    this.#update(model, state);
-    return control.element;
+  /** Return the replacement in files of the widget in an output: values as text, and its outputs. */
+  plain(output, area) {
+    const models = this.#models.get(area.kernel);
+    const id = output.data[WIDGET].model_id;
+    if (!models?.has(id)) return [output];
+    return plainOutputs(models, id, output.data["text/plain"]);
   }
-
-  /** @param {Model} model */
-  #update(model, state) {
-    model.state = { ...model.state, ...state };
-    for (const show of model.shown) show(model.state);
-  }
-
-  /** @param {Model | undefined} model */
-  #receive(model, message, kernel) {
-    if (!model) return;
-    if (message.type === "state") this.#update(model, message.state);
-    else if (message.type === "children") {
-      const { children, state } = message.tree;
-      model.children = children.map(({ id }) => id);
-      model.state = state;
-      for (const show of model.shown) show({ ...state, trees: children });
-    } else if (message.type === "close") this.#update(model, { disabled: true });
-    else for (const place of model.areas) deliver(place, message);
-    this.dispatchEvent(new CustomEvent("change", { detail: kernel }));
-  }
-
-  /** @param {Model} model */
-  async #send(model, event, area) {
-    const clicks = (model.waiting?.clicks ?? 0) + (event.clicks ?? 0);
-    model.waiting = { ...model.waiting, ...event, ...(clicks ? { clicks } : {}) };
-    if (model.running) return;
-    model.running = true;
-    try {
-      while (model.waiting) {
-        const json = JSON.stringify(model.waiting);
-        model.waiting = null;
-        const ending = await area.kernel.run({
-          name: () => "a control",
-          code: `__import__("notebook_kernel.widget").widget.receive(${JSON.stringify(model.id)}, `
-            + `${JSON.stringify(json)})`,
-          listener: (message) => area.receive(message),
-        });
-        if (!ending.ok) area.error(ending);
-      }
-    } catch {
-      // The kernel stopped: disable its controls and report it.
-      model.waiting = null;
-    } finally {
-      model.running = false;
-    }
-  }
-
-  /** Return the replacement in files of a widget in `area`: values as text, and its outputs. */
-  plain(json, area) {
-    const models = this.#modelsOf(area);
-    const outputs = [];
-    const texts = [];
-    const visit = ({ id, children = [] }, kind, state) => {
-      const model = models.get(id);
-      const [place] = model?.areas ?? [];
-      if (place) outputs.push(...place.area.outputs);
-      else texts.push(asText({ kind, state: model?.state ?? state }));
-      for (const child of children) visit(child, child.kind, child.state);
-    };
-    const tree = JSON.parse(json);
-    visit(tree, tree.kind, tree.state);
-    const text = texts.filter(Boolean).join(", ");
-    const told = { output_type: "display_data", data: { "text/plain": text }, metadata: {} };
-    return text ? [told, ...outputs] : outputs;
-  }
-}
-
-/** Pass a message to an area. The page does not jump while one image replaces another. */
-function deliver({ root, area }, message) {
-  if (message.type === "clear" && message.wait) root.style.minHeight = `${root.offsetHeight}px`;
-  if (message.type === "error") area.error(message);
-  else area.receive(message);
-  if (message.type === "clear") return;
-  const pictures = [...root.querySelectorAll("img")].map((image) => image.decode().catch(() => {}));
-  void Promise.all(pictures).then(() => {
-    root.style.minHeight = "";
-  });
 }
 
 export const widgets = new Widgets();

@@ -15,7 +15,7 @@ import { kernel, missingParts, startKernel } from "./page-kernel.js";
 import { sourceOf, writtenSource } from "./source.js";
 
 const NAME = "browsergpu-cell";
-const SHEETS = ["base", "cell", "outputs", "controls", "embedded"];
+const SHEETS = ["base", "cell", "outputs", "widgets", "embedded"];
 
 // In a shadow tree, the host takes the place of the page's root.
 const sheets = SHEETS.map((name) =>

@@ -24,9 +24,9 @@ export function prepareKernel() {
 }
 
 /**
- * Code that is queued or runs.
+ * Work that is queued or runs: `message` is the worker's.
  * @typedef {{
- *   id: number, name: () => string, label: string, code: string, listener: (message: any) => void,
+ *   id: number, name: (id: number) => string, label: string, message: any, listener: (message: any) => void,
  *   group: unknown, resolve: (ending: any) => void, reject: (error: Error) => void,
  * }} Run
  */
@@ -39,7 +39,8 @@ export function prepareKernel() {
  * - "ready": the kernel's description of itself
  * - "loading" ({text})
  * - "unresponsive": an interrupt had no effect
- * - "widget": a message for a cell's control; see widgets.js
+ * - "comm", "widget-module": a message for the page's half of widgets; see widget-models.js
+ * - "captured": an output of the Output widget `widget`
  * - "ran" ({id, name, ok, seconds}): a run has ended
  * - "gpu" ({id, working, seconds}): whether and how long the GPU works for an ended run
  * - "files": the contents of the home folder; see home-folder.js
@@ -138,18 +139,32 @@ export class KernelClient extends EventTarget {
   }
 
   /**
-   * Run code after everything queued before it. `name()` is called when the run starts and names
+   * Run code after everything queued before it. `name(id)` is called when the run starts and names
    * the code in tracebacks. Resolves to the result (see runner.py). `listener` gets messages during
    * the run: those of outputs.py, "picture" and "input". When a run of a `group` fails or is
    * interrupted, queued runs of that group are cancelled.
    */
   run({ name, code, listener = () => {}, group = null }) {
+    return this.#enqueue({ name, message: { type: "run", code }, listener, group });
+  }
+
+  /**
+   * Pass a message to a widget in Python, as a run without code. `comm` has the arguments of
+   * comms.py. `begin(id)` is called when the run starts.
+   */
+  sendComm({ comm, buffers, begin, listener }) {
+    const name = (id) => {
+      begin(id);
+      return "a widget";
+    };
+    return this.#enqueue({ name, message: { type: "comm", comm, buffers }, listener, group: null });
+  }
+
+  #enqueue(work) {
     if (this.state === "dead") {
       return Promise.reject(new Error(NOT_RUNNING));
     }
-    const request = {
-      id: this.#nextId++, name, label: "", code, listener, group, ...Promise.withResolvers(),
-    };
+    const request = { id: this.#nextId++, label: "", ...work, ...Promise.withResolvers() };
     this.#queue.push(request);
     this.#advance();
     return request.promise;
@@ -300,8 +315,12 @@ export class KernelClient extends EventTarget {
   }
 
   #deliver(message) {
+    if (message.type === "comm" || message.type === "widget-module") {
+      this.#emit(message.type, message);
+      return;
+    }
     if (message.widget) {
-      this.#emit("widget", message);
+      this.#emit("captured", message);
       return;
     }
     if (message.type === "gpu") this.#emit("gpu", message);
@@ -337,9 +356,9 @@ export class KernelClient extends EventTarget {
     this.#current = request;
     this.hasRun = true;
     this.#setState("busy");
-    const { id, name, code } = request;
-    request.label = name();
-    this.#send({ type: "run", id, name: request.label, code });
+    const { id, name, message } = request;
+    request.label = name(id);
+    this.#send({ ...message, id, name: request.label });
   }
 
   #finish(message) {

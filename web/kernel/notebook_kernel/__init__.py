@@ -9,6 +9,8 @@ Modules, each importing only those above it:
     tracebacks        exceptions as text, trimmed to the user's own frames
     waiting           blocking waits that the Interrupt button can end
     asking            input() and getpass(): a field in the cell
+    comms             messages of Jupyter widgets; their package is loaded by user code
+    page_comm         the comms of that package on this page
     packages          loads imported packages of the site; awaits installations
     display           IPython's displays and results, sent to the page
     processes         errors of `!command`, since a browser starts no programs
@@ -23,14 +25,4 @@ Modules, each importing only those above it:
     graphics_memory   GPU memory of the user's arrays and backends
     gpu_arrays        the user's arrays on the GPU with their lines; loaded on first use
     runner            one entry point for cells and `browsergpu.run`
-    widget            base class of controls, with ipywidgets' names; the following modules
-                      are imported only by user code
-    number_widgets    sliders, fields and bars for numbers
-    range_widgets     sliders for ranges
-    text_widgets      text fields, labels and markup
-    choice_widgets    choice of one of several options
-    button_widgets    buttons and check boxes
-    box_widgets       containers of widgets and outputs
-    widget_links      links between widgets
-    interact          controls for the arguments of a function
 """

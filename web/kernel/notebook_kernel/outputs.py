@@ -5,7 +5,6 @@ import base64
 import io
 import time
 from collections import deque
-from collections.abc import Callable
 from contextvars import ContextVar
 from typing import Any
 
@@ -58,9 +57,9 @@ class _Tail:
 class Outputs:
     """The outputs of one run, including its background tasks."""
 
-    def __init__(self, run_id: int, send: Callable[..., None] = channel.send) -> None:
+    def __init__(self, run_id: int) -> None:
         self.run_id = run_id
-        self._send = send
+        self._widgets: list[str] = []
         self._stream = "stdout"
         self._pending: list[str] = []
         self._pending_characters = 0
@@ -70,6 +69,30 @@ class Outputs:
         self._tail: _Tail | None = None
         self._tail_sent_at = 0.0
         self._displays = 0
+
+    @property
+    def widget(self) -> str | None:
+        """The Output widget that captures the outputs, by its comm."""
+        return self._widgets[-1] if self._widgets else None
+
+    def capture(self, widget: str) -> None:
+        """Send outputs to an Output widget from now on."""
+        self._begin_anew()
+        self._widgets.append(widget)
+
+    def release(self, widget: str) -> None:
+        """Undo `capture`."""
+        self._begin_anew()
+        self._widgets.remove(widget)
+
+    def _begin_anew(self) -> None:
+        """Send everything, since each place has its own limits."""
+        self.close()
+        self._characters = self._displays = 0
+        self._tail = None
+
+    def _send(self, **message: Any) -> None:
+        channel.send(id=self.run_id, widget=self.widget, **message)
 
     def write(self, stream: str, text: str) -> None:
         """Print text to `stream`."""
@@ -118,13 +141,13 @@ class Outputs:
         earned = (now - self._sent_at) * CREDIT_A_SECOND
         self._credit = max(0.0, min(CREDIT, self._credit + earned) - 1)
         self._sent_at = now
-        self._send(type="stream", id=self.run_id, name=self._stream, text="".join(pieces))
+        self._send(type="stream", name=self._stream, text="".join(pieces))
 
     def _send_tail(self) -> None:
         if self._tail is not None:
             self._tail_sent_at = time.monotonic()
             left_out = self._tail.left_out
-            self._send(type="tail", id=self.run_id, left_out=left_out, pieces=self._tail.joined())
+            self._send(type="tail", left_out=left_out, pieces=self._tail.joined())
 
     def display(
         self,
@@ -137,27 +160,32 @@ class Outputs:
         self.flush()
         bundle = {"data": limited(data), "metadata": metadata or {}, "display_id": display_id}
         if update:
-            self._send(type="update", id=self.run_id, **bundle)
+            self._send(type="update", **bundle)
             return
         self._displays += 1
         if self._displays > MAX_DISPLAYS:
             if self._displays == MAX_DISPLAYS + 1:
                 self._notice(f"[only the first {MAX_DISPLAYS} displays of a run are shown]\n")
             return
-        self._send(type="display", id=self.run_id, **bundle)
+        self._send(type="display", **bundle)
 
     def result(self, data: dict[str, Any], metadata: dict[str, Any]) -> None:
         """Show the value of the run's last expression."""
         self.flush()
         self._send_tail()
-        self._send(type="result", id=self.run_id, data=limited(data), metadata=metadata)
+        self._send(type="result", data=limited(data), metadata=metadata)
+
+    def error(self, error: dict[str, Any]) -> None:
+        """Show an error that does not end the run. `error` has the fields of a failed run."""
+        self.flush()
+        self._send(type="error", **error)
 
     def clear(self, wait: bool) -> None:
         """Clear the outputs. With `wait`, clear when the next output arrives."""
         self._pending.clear()
         self._pending_characters = self._characters = self._displays = 0
         self._tail = None
-        self._send(type="clear", id=self.run_id, wait=wait)
+        self._send(type="clear", wait=wait)
 
     def close(self) -> None:
         """Send the remaining text."""
@@ -165,7 +193,7 @@ class Outputs:
         self._send_tail()
 
     def _notice(self, text: str) -> None:
-        self._send(type="stream", id=self.run_id, name="stderr", text=text)
+        self._send(type="stream", name="stderr", text=text)
 
 
 def limited(data: dict[str, Any]) -> dict[str, Any]:
@@ -226,6 +254,23 @@ def begin(run_id: int) -> Outputs:
     _last = Outputs(run_id)
     current.set(_last)
     return _last
+
+
+_capturing: dict[str, Outputs] = {}
+
+
+def capture(widget: str, run_id: str) -> None:
+    """Send the outputs of the running code to an Output widget, or no longer if `run_id` is empty.
+
+    `run_id` is the number of the code's run as text, as the widget has it.
+    """
+    before = _capturing.pop(widget, None)
+    if before is not None:
+        before.release(widget)
+    shown = active()
+    if shown is not None and run_id == str(shown.run_id):
+        shown.capture(widget)
+        _capturing[widget] = shown
 
 
 def active() -> Outputs | None:

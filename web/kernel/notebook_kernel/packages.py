@@ -5,7 +5,7 @@ import importlib
 import sys
 from collections.abc import Callable, Generator
 from importlib.abc import MetaPathFinder
-from importlib.machinery import ModuleSpec, PathFinder
+from importlib.machinery import ModuleSpec
 from typing import Any
 
 import micropip
@@ -66,7 +66,8 @@ class SitePackages(MetaPathFinder):
                 return None
             self._reasons[package] = pyodide.ffi.run_sync(self._load(package)) or ""
             importlib.invalidate_caches()
-        found = PathFinder.find_spec(name)
+        others = (finder.find_spec(name, path) for finder in sys.meta_path if finder is not self)
+        found = next((spec for spec in others if spec is not None), None)
         if found is None:
             reason = self._reasons[package] or "it came without the module"
             raise ModuleNotFoundError(

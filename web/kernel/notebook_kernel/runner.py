@@ -6,11 +6,13 @@ import signal
 import sys
 import time
 import types
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 from . import (
     asking,
     channel,
+    comms,
     completion,
     documentation,
     outputs,
@@ -49,8 +51,29 @@ class Runner:
         `name` is the file name in tracebacks. Exceptions of the code, including KeyboardInterrupt,
         are part of the result and are not raised.
         """
+
+        async def work() -> Any:
+            result = await self._shell.run(name, code)
+            self._shell.after_run(result)
+            error = result.error_before_exec or result.error_in_exec
+            if error is not None:
+                raise error
+            return result.result
+
+        return await self._run(run_id, work)
+
+    async def receive(self, run_id: int, message: str, buffers: Any) -> str:
+        """Pass a message of the page to its widget, and return the result as `run` does."""
+
+        async def work() -> None:
+            self._shell.in_cell = False
+            comms.receive(**json.loads(message), buffers=buffers.to_py())
+
+        return await self._run(run_id, work)
+
+    async def _run(self, run_id: int, work: Callable[[], Awaitable[Any]]) -> str:
         shown = outputs.begin(run_id)
-        task = self._task = asyncio.ensure_future(self._evaluate(name, code))
+        task = self._task = asyncio.ensure_future(self._evaluate(work))
         given_up = self._given_up = asyncio.get_running_loop().create_future()
         started = time.perf_counter()
         try:
@@ -74,17 +97,13 @@ class Runner:
         if given_up is not None and self.cancel():
             asyncio.get_event_loop().call_later(GRACE_SECONDS, _resolve, given_up)
 
-    async def _evaluate(self, name: str, code: str) -> dict[str, Any]:
+    async def _evaluate(self, work: Callable[[], Awaitable[Any]]) -> dict[str, Any]:
         try:
             if self._interruption.listen():
                 raise KeyboardInterrupt
-            result = await self._shell.run(name, code)
-            self._shell.after_run(result)
-            error = result.error_before_exec or result.error_in_exec
-            if error is not None:
-                raise error
+            result = await work()
             await packages.finish_installations()
-            return _success(result.result, wanted=not self._shell.in_cell)
+            return _success(result, wanted=not self._shell.in_cell)
         except asyncio.CancelledError as cancelled:
             return _failure(KeyboardInterrupt().with_traceback(cancelled.__traceback__))
         except BaseException as error:
@@ -159,6 +178,11 @@ class Runner:
         shown = outputs.active()
         return None if shown is None else shown.run_id
 
+    def capturing_widget(self) -> str | None:
+        """Return the Output widget that captures the calling code's outputs."""
+        shown = outputs.active()
+        return None if shown is None else shown.widget
+
     def forget_drawing(self, canvas: str, owner: int) -> None:
         """Drop the array and the `on_pointer` of a drawing that the page no longer shows."""
         for name in ("drawn", "pointer"):
@@ -207,15 +231,7 @@ def _success(value: Any, wanted: bool) -> dict[str, Any]:
 
 
 def _failure(error: BaseException) -> dict[str, Any]:
-    told = tracebacks.report(error)
-    return {
-        "ok": False,
-        "name": told.name,
-        "message": told.message,
-        "traceback": told.shown,
-        "full": told.full,
-        "shortened": told.shortened,
-    }
+    return {"ok": False, **tracebacks.fields(error)}
 
 
 def start(post: Any, interruption: Any, answers: Any, load: Any) -> Runner:
@@ -228,6 +244,7 @@ def start(post: Any, interruption: Any, answers: Any, load: Any) -> Runner:
     outputs.poked = interruption.reaches
     signal.signal(signal.SIGALRM, outputs.flush_all)
     packages.watch_installations()
+    comms.install()
     runner = Runner(interruption, packages.install_finder(load))
     signal.signal(signal.SIGINT, runner.interrupt)
     asking.install(answers, runner.in_cell)

@@ -1,7 +1,6 @@
 """IPython's shell for the notebook: magics, `Out`, `?`, top-level await, one cell at a time."""
 
 import re
-import sys
 import warnings
 from typing import Any, NoReturn
 
@@ -18,7 +17,7 @@ from IPython.core.interactiveshell import ExecutionResult, InteractiveShell
 from traitlets import Type
 from traitlets.config import Config
 
-from . import display, installing, processes, timing, tracebacks
+from . import display, installing, outputs, processes, timing, tracebacks
 
 FOLDER = "/tmp/ipython"
 SCRIPTS = ("bash", "sh", "script", "perl", "ruby", "pypy", "python2", "python3", "system", "sx")
@@ -128,8 +127,10 @@ class Shell(InteractiveShell):
             if isinstance(formatter, BaseFormatter) and type(error) is type(self._display_error):
                 return  # another form of the same value
         ends_the_run = running_compiled_code or exception_only
-        if not ends_the_run and not isinstance(error, KeyboardInterrupt):
-            sys.stderr.write(tracebacks.report(error).shown)
+        if not ends_the_run:
+            shown = outputs.active()
+            if shown is not None:
+                shown.error(tracebacks.fields(error))
 
     def showsyntaxerror(self, filename: Any = None, running_compiled_code: bool = False) -> None:
         """Store the error of code that cannot be compiled, which `run` returns."""

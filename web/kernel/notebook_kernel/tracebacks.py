@@ -68,6 +68,18 @@ def report(error: BaseException) -> Report:
     return Report(name, message, shown, full, shortened="".join(told.format()) != full)
 
 
+def fields(error: BaseException) -> dict[str, Any]:
+    """Describe `error` in the fields of a message to the page."""
+    told = report(error)
+    return {
+        "name": told.name,
+        "message": told.message,
+        "traceback": told.shown,
+        "full": told.full,
+        "shortened": told.shortened,
+    }
+
+
 def _message(error: BaseException) -> str:
     try:
         return str(error)

@@ -1,0 +1,152 @@
+/**
+ * The widgets of one kernel, as its comms describe them. Frames get the states from here, whenever
+ * they are created, and changes afterwards.
+ */
+import { WidgetOutputs } from "./widget-outputs.js";
+
+const TARGET = "jupyter.widget";
+const REFERENCE = /^IPY_MODEL_(.+)$/;
+
+/**
+ * The state of a widget as JSON, and its binary parts by the attributes that have them.
+ * @typedef {{state: any, binary: Map<string, {path: (string | number)[], buffer: Uint8Array}[]>}} Model
+ */
+/** @typedef {import("./widget-frame.js").Frame} Frame */
+
+/** Return the id of the widget that a value of a state refers to, "" if there is none. */
+const referenceIn = (value) => REFERENCE.exec(value)?.[1] ?? "";
+
+/** Whether a state is that of an Output widget. */
+export const isOutput = (state) => state._model_name === "OutputModel";
+
+export class WidgetModels {
+  #kernel;
+  /** @type {Map<string, Model>} */
+  #models = new Map();
+  /** @type {Set<Frame>} */
+  #frames = new Set();
+  /** The frames' names for the messages that run in Python, by run. */
+  #sent = new Map();
+  /** The scripts of other packages' widgets, by module. */
+  modules = new Map();
+  /** Whether the kernel has stopped. */
+  isDead = false;
+
+  /** `makeArea(root)` creates an output area. */
+  constructor(kernel, makeArea) {
+    this.#kernel = kernel;
+    this.outputs = new WidgetOutputs(makeArea);
+  }
+
+  has(id) {
+    return this.#models.has(id);
+  }
+
+  /**
+   * The states of a widget and of those in it, with their ids.
+   * @returns {Iterable<[id: string, state: any]>}
+   */
+  *within(id) {
+    const state = this.#models.get(id)?.state;
+    if (!state) return;
+    yield [id, state];
+    for (const child of state.children ?? []) yield* this.within(referenceIn(child));
+  }
+
+  /** The kernel has stopped: its widgets do nothing any more. */
+  end() {
+    this.isDead = true;
+    for (const frame of this.#frames) frame.post({ type: "end" });
+  }
+
+  /** Handle a comm's message of the kernel. */
+  receive({ kind, comm, target, data, buffers = [], id }) {
+    if (target !== TARGET) return;
+    if (kind === "comm_open") this.#models.set(comm, { state: {}, binary: new Map() });
+    if (kind === "comm_close") this.#models.delete(comm);
+    if (data.state) this.#merge(comm, data, buffers);
+    if (kind === "comm_open") this.#loadLinks();
+    else {
+      const message = { type: "comm", kind, comm, data, buffers, parent: this.#sent.get(id) ?? null };
+      for (const frame of this.#frames) if (frame.held.has(comm)) frame.post(message);
+    }
+  }
+
+  #merge(comm, { state, buffer_paths: paths = [] }, buffers) {
+    const model = this.#models.get(comm);
+    if (!model) return;
+    for (const name of Object.keys(state)) model.binary.delete(name);
+    Object.assign(model.state, state);
+    paths.forEach((path, index) => {
+      const parts = model.binary.get(path[0]) ?? [];
+      model.binary.set(path[0], [...parts, { path, buffer: buffers[index] }]);
+    });
+    if (isOutput(model.state) && state.outputs) {
+      this.outputs.load(comm, state.outputs);
+      delete model.state.outputs; // the area has them
+    }
+  }
+
+  /** A frame has begun, and knows no widget yet. */
+  begin(frame) {
+    this.#frames.add(frame);
+    frame.held.clear();
+  }
+
+  /** A frame has gone. */
+  leave(frame) {
+    this.#frames.delete(frame);
+  }
+
+  /** Return a widget's state for a frame, which gets its changes from now on; null without one. */
+  give(id, frame) {
+    const model = this.#models.get(id);
+    if (!model) return null;
+    frame.held.add(id);
+    const parts = [...model.binary.values()].flat();
+    queueMicrotask(() => this.#loadLinks());
+    return {
+      data: { state: model.state, buffer_paths: parts.map(({ path }) => path) },
+      buffers: parts.map(({ buffer }) => buffer),
+    };
+  }
+
+  /** Load links into the frames that have a widget which the link follows. */
+  #loadLinks() {
+    for (const [id, { state }] of this.#models) {
+      if (!/^(Directional)?LinkModel$/.test(state._model_name)) continue;
+      const ends = [state.source, ...(state._model_name === "LinkModel" ? [state.target] : [])]
+        .map((end) => referenceIn(end?.[0]));
+      for (const frame of this.#frames) {
+        if (frame.held.has(id) || !ends.some((end) => frame.held.has(end))) continue;
+        frame.held.add(id);
+        frame.post({ type: "load", id });
+      }
+    }
+  }
+
+  /**
+   * Pass a message of a frame to Python. `area` gets what the widget's handlers print. Resolves when
+   * they have ended.
+   */
+  async send({ comm, kind, data, buffers, message }, area) {
+    if (this.isDead || !this.#models.has(comm)) return;
+    if (data?.state) this.#merge(comm, data, buffers);
+    let run = 0;
+    try {
+      const ending = await this.#kernel.sendComm({
+        comm: { comm_id: comm, kind, data }, buffers,
+        begin: (id) => {
+          run = id;
+          this.#sent.set(id, message);
+        },
+        listener: (one) => area.receive(one),
+      });
+      if (!ending.ok) area.error(ending);
+    } catch {
+      // The kernel stopped, which disables its widgets.
+    } finally {
+      this.#sent.delete(run);
+    }
+  }
+}

@@ -1,0 +1,70 @@
+/** The contents of Output widgets: output areas of the page, which lie upon the widgets' frames. */
+import { element } from "../base/dom.js";
+
+/** @typedef {{root: HTMLElement, area: any}} Place */
+
+export class WidgetOutputs {
+  #makeArea;
+  /** @type {Map<string, Place[]>} the places of each widget; the first is always there */
+  #places = new Map();
+
+  constructor(makeArea) {
+    this.#makeArea = makeArea;
+  }
+
+  #make() {
+    const root = element("div");
+    return { root, area: this.#makeArea(root) };
+  }
+
+  /** @returns {Place[]} */
+  #of(id) {
+    const found = this.#places.get(id) ?? [this.#make()];
+    this.#places.set(id, found);
+    return found;
+  }
+
+  /** Handle an output that the widget `message.widget` captured. */
+  receive(message) {
+    for (const place of this.#of(message.widget)) deliver(place, message);
+  }
+
+  /** Replace a widget's outputs by those that Python has set. */
+  load(id, outputs) {
+    for (const { area } of this.#of(id)) area.load(outputs, { own: true });
+  }
+
+  /** The outputs of a widget in nbformat's form. */
+  outputsOf(id) {
+    return this.#of(id)[0].area.outputs;
+  }
+
+  /** End the pointer input of a widget's drawings, and drop their arrays, if no place shows it. */
+  forgetUnshown(id) {
+    const places = this.#of(id);
+    if (places.some(({ root }) => root.isConnected)) return;
+    for (const { area } of places) area.forgetPictures();
+  }
+
+  /** Return an element with the widget's outputs that is not on the page yet. */
+  show(id) {
+    const places = this.#of(id);
+    const unused = places.find(({ root }) => !root.isConnected);
+    if (unused) return unused.root;
+    const made = this.#make();
+    made.area.load(this.outputsOf(id), { own: true });
+    places.push(made);
+    return made.root;
+  }
+}
+
+/** Pass a message to an area. The page does not jump while one image replaces another. */
+function deliver({ root, area }, message) {
+  if (message.type === "clear" && message.wait) root.style.minHeight = `${root.offsetHeight}px`;
+  area.receive(message);
+  if (message.type === "clear") return;
+  const pictures = [...root.querySelectorAll("img")].map((image) => image.decode().catch(() => {}));
+  void Promise.all(pictures).then(() => {
+    root.style.minHeight = "";
+  });
+}

@@ -1,0 +1,35 @@
+/** Widgets as text and outputs, for files: without their Python objects, they would do nothing. */
+import { isOutput } from "./widget-models.js";
+
+/** Return the value of a widget as text, "" if it has none. */
+function setting({ index, value, _options_labels: labels }) {
+  if (labels) return [index].flat().map((one) => labels[one]).filter((one) => one !== undefined).join(", ");
+  if (Array.isArray(value)) return value.every((one) => typeof one !== "object") ? value.join(" – ") : "";
+  return ["string", "number", "boolean"].includes(typeof value) ? String(value) : "";
+}
+
+function asText(state) {
+  if (state._model_name === "ButtonModel") return "";
+  const { description } = state;
+  const shown = setting(state);
+  return description && shown ? `${description} = ${shown}` : shown;
+}
+
+/**
+ * Return the outputs that replace a widget: one with the values of its controls, or else `text`, and
+ * those of its Output widgets.
+ * @param {import("./widget-models.js").WidgetModels} models
+ */
+export function plainOutputs(models, id, text = "") {
+  /** @type {any[]} */
+  const outputs = [];
+  /** @type {string[]} */
+  const texts = [];
+  for (const [one, state] of models.within(id)) {
+    if (isOutput(state)) outputs.push(...models.outputs.outputsOf(one));
+    else texts.push(asText(state));
+  }
+  const told = texts.filter(Boolean).join(", ") || (outputs.length > 0 ? "" : text);
+  if (!told) return outputs;
+  return [{ output_type: "display_data", data: { "text/plain": told }, metadata: {} }, ...outputs];
+}
