@@ -199,8 +199,14 @@ def test_an_output_widget_captures_what_is_printed_and_drawn(notebook: NotebookP
     expect(captured).to_have_count(0)
     shown.get_by_text("a", exact=True).click()
     expect(captured).to_contain_text("inside")
-    notebook.run("out.clear_output()\nout.append_stdout('appended')")
-    expect(captured).to_have_text("appended")
+    # Python knows the outputs, adds to them and removes them.
+    notebook.wait_idle()
+    result = notebook.run("[one['output_type'] for one in out.outputs], out.outputs[0]['text']")
+    expect(result).to_have_text("(['stream', 'display_data', 'error'], 'inside\\n')")
+    notebook.run("out.append_stdout('appended')")
+    expect(captured).to_contain_text(re.compile("inside.*appended", re.DOTALL))
+    notebook.run("out.outputs = ()")
+    expect(captured).to_be_empty()
 
 
 COUNTER = '''import anywidget

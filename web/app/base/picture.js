@@ -95,12 +95,13 @@ export class Picture extends EventTarget {
     this.#next = null;
   }
 
-  get #text() {
+  /** The picture in a line of text. */
+  get text() {
     return `<picture of ${this.root.width} × ${this.root.height} on ${this.name}>`;
   }
 
   #label() {
-    this.root.setAttribute("aria-label", this.#text.slice(1, -1));
+    this.root.setAttribute("aria-label", this.text.slice(1, -1));
   }
 
   /** The output in nbformat's form. */
@@ -110,7 +111,7 @@ export class Picture extends EventTarget {
     const width = shownWidth(this.root);
     return {
       output_type: "display_data",
-      data: { [PNG]: this.#url.slice(this.#url.indexOf(",") + 1), "text/plain": this.#text },
+      data: { [PNG]: this.#url.slice(this.#url.indexOf(",") + 1), "text/plain": this.text },
       metadata: width > this.root.width ? { [PNG]: { width } } : {},
     };
   }

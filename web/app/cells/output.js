@@ -153,10 +153,21 @@ export class OutputArea {
     });
   }
 
+  /** The outputs with a line of text in place of each drawing, which would take long to encode. */
+  get outputsWithoutPixels() {
+    return this.#outputs.map((output) => (output instanceof Picture
+      ? { output_type: "display_data", data: { "text/plain": output.text }, metadata: {} } : output));
+  }
+
   /** Show outputs in nbformat's form. They are from a file unless they are `own`. */
   load(outputs, { own = false } = {}) {
     this.clear();
     this.#own = own;
+    this.append(outputs);
+  }
+
+  /** Add outputs in nbformat's form. */
+  append(outputs) {
     for (const output of outputs) this.#add(output);
     this.settle();
   }

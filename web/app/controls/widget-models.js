@@ -72,7 +72,7 @@ export class WidgetModels {
     }
   }
 
-  #merge(comm, { state, buffer_paths: paths = [] }, buffers) {
+  #merge(comm, { method, state, buffer_paths: paths = [] }, buffers) {
     const model = this.#models.get(comm);
     if (!model) return;
     for (const name of Object.keys(state)) model.binary.delete(name);
@@ -82,7 +82,7 @@ export class WidgetModels {
       model.binary.set(path[0], [...parts, { path, buffer: buffers[index] }]);
     });
     if (isOutput(model.state) && state.outputs) {
-      this.outputs.load(comm, state.outputs);
+      if (method !== "echo_update") this.outputs.load(comm, state.outputs);
       delete model.state.outputs; // the area has them
     }
   }
@@ -122,6 +122,17 @@ export class WidgetModels {
         frame.held.add(id);
         frame.post({ type: "load", id });
       }
+    }
+  }
+
+  /** Tell Python's Output widgets what they contain. */
+  tellOutputs() {
+    for (const { id, outputs } of this.outputs.takeChanged()) {
+      if (this.isDead || !this.#models.has(id)) continue;
+      const data = { method: "update", state: { outputs }, buffer_paths: [] };
+      this.#kernel.sendComm({
+        comm: { comm_id: id, kind: "comm_msg", data }, buffers: [], begin: () => {}, listener: () => {},
+      }).catch(() => {}); // the kernel stopped
     }
   }
 

@@ -7,6 +7,10 @@ export class WidgetOutputs {
   #makeArea;
   /** @type {Map<string, Place[]>} the places of each widget; the first is always there */
   #places = new Map();
+  /** @type {Set<string>} the widgets whose outputs Python does not know */
+  #changed = new Set();
+  /** @type {Map<string, any[]>} the outputs that Python knows, by widget */
+  #known = new Map();
 
   constructor(makeArea) {
     this.#makeArea = makeArea;
@@ -27,11 +31,27 @@ export class WidgetOutputs {
   /** Handle an output that the widget `message.widget` captured. */
   receive(message) {
     for (const place of this.#of(message.widget)) deliver(place, message);
+    this.#changed.add(message.widget);
   }
 
-  /** Replace a widget's outputs by those that Python has set. */
+  /** Return the outputs that have changed since the last call, by widget, with drawings as text. */
+  takeChanged() {
+    for (const id of this.#changed) this.#known.set(id, this.#of(id)[0].area.outputsWithoutPixels);
+    const changed = [...this.#changed].map((id) => ({ id, outputs: this.#known.get(id) }));
+    this.#changed.clear();
+    return changed;
+  }
+
+  /** Show the outputs that Python has set. Those before them stay, if Python only adds to them. */
   load(id, outputs) {
-    for (const { area } of this.#of(id)) area.load(outputs, { own: true });
+    const known = this.#changed.has(id) ? null : this.#known.get(id);
+    const adds = known && JSON.stringify(outputs.slice(0, known.length)) === JSON.stringify(known);
+    for (const { area } of this.#of(id)) {
+      if (adds) area.append(outputs.slice(known.length));
+      else area.load(outputs, { own: true });
+    }
+    this.#known.set(id, outputs);
+    this.#changed.delete(id);
   }
 
   /** The outputs of a widget in nbformat's form. */

@@ -40,6 +40,7 @@ class Widgets extends EventTarget {
     });
     kernel.addEventListener("widget-module", ({ detail: { name, text } }) =>
       models().modules.set(name, text));
+    kernel.addEventListener("ran", () => models().tellOutputs());
     kernel.addEventListener("captured", ({ detail }) => {
       models().outputs.receive(detail);
       changed();
