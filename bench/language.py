@@ -154,7 +154,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     say(f"load: {name}", seconds=round(time.perf_counter() - begin, 3))
     settings = Settings(0.0, 0, 1.0, 0.0, 1.0, False)
     prompt = [n % 100 + 5 for n in range(options.prompt)]
-    for _ in range(3):
+    for _ in range(6):  # the second is captured, later ones are replayed
         begin = time.perf_counter()
         steps.start([prompt], [0], settings, 0)
         np.asarray(steps.recent)

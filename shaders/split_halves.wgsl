@@ -37,10 +37,7 @@ fn scaled(row: u32, column: u32) -> f32 {
   if (most >= NOT_FINITE) {
     return 0.0;
   }
-  let scale = scale_of(most);
-  // In two steps, since the factor of a row of tiny numbers exceeds float32.
-  let some = scale / 2;
-  return x[params.first + row * params.columns + column] * power(some) * power(scale - some);
+  return scaled_up(vec4f(x[params.first + row * params.columns + column]), most).x;
 }
 
 fn four(row: u32, column: u32) -> vec4f {

@@ -65,12 +65,8 @@ fn main(
   if (may_overflow(a_most, b_most)) {
     value = sum(row, column);
   } else {
-    // From -280 to 226, in three steps that fit float32.
-    let back = -(scale_of(a_most) + scale_of(b_most));
-    let third = back / 3;
-    let rest = back - third;
-    value = products[row * ((params.n + 7u) / 8u * 8u) + column];
-    value = value * power(third) * power(rest / 2) * power(rest - rest / 2);
+    let at = row * ((params.n + 7u) / 8u * 8u) + column;
+    value = scaled_back(products[at], a_most, b_most);
   }
   c[params.first_c + i] = value;
 }

@@ -1,9 +1,10 @@
 // Causal attention to a cache of keys and values. The queries are [queries, heads, width], of
 // sequences with `each` of them, at the positions from position[sequence] on. Keys and values are in
 // slots [kv_heads, capacity, width] of the cache, slots[sequence] for a sequence. A slot is filled
-// up to the last query. y has the shape of the queries. A workgroup computes one head of one query,
-// THREADS keys at a time. Each thread first computes the score of a key. Then it sums a vec4 of the
-// width over its share of the values. Sums are scaled to the largest score so far.
+// up to the last query. y has the shape of the queries. A workgroup computes one head of QUERIES
+// consecutive queries of a sequence, THREADS keys at a time. Each thread first computes the scores of
+// a key. Then it sums a vec4 of the width over its share of the values. Sums are scaled to the largest
+// score so far. Keys and values are read each / QUERIES times.
 // The shader declares keys and values, and key_quad and value_quad, which read a vec4 of a row.
 
 struct Params {
@@ -27,115 +28,156 @@ struct Params {
 const THREADS = 128u;
 const LOWEST = -3.0e38;
 
-var<workgroup> query: array<vec4f, THREADS>;
+override QUERIES: u32 = 1u;
+override QUADS: u32 = 128u; // of the largest width
+override SEVERAL: u32 = 0u; // 1: QUERIES is more than 1
+
+var<workgroup> query: array<vec4f, QUERIES * QUADS>;
+var<workgroup> shares: array<array<f32, THREADS>, QUERIES>;
 var<workgroup> sums: array<vec4f, THREADS>;
 
-//#include lib/sum_of_threads.wgsl
-
-fn score_of(key: u32) -> f32 {
-  var found = vec4f();
-  var i = 0u;
-  for (; i + 8u <= params.quads; i += 8u) { // eight reads do not wait for one another
-    let k0 = key_quad(key, i);
-    let k1 = key_quad(key, i + 1u);
-    let k2 = key_quad(key, i + 2u);
-    let k3 = key_quad(key, i + 3u);
-    let k4 = key_quad(key, i + 4u);
-    let k5 = key_quad(key, i + 5u);
-    let k6 = key_quad(key, i + 6u);
-    let k7 = key_quad(key, i + 7u);
-    found += query[i] * k0 + query[i + 1u] * k1 + query[i + 2u] * k2 + query[i + 3u] * k3
-      + query[i + 4u] * k4 + query[i + 5u] * k5 + query[i + 6u] * k6 + query[i + 7u] * k7;
-  }
-  for (; i < params.quads; i++) {
-    found += query[i] * key_quad(key, i);
-  }
-  let score = dot(found, vec4f(1.0));
+fn capped(score: f32) -> f32 {
   if (params.softcap > 0.0) {
     return params.softcap * tanh(score / params.softcap);
   }
   return score;
 }
 
-// The largest of all threads' numbers.
-fn largest_of(value: f32, thread: u32) -> f32 {
-  shares[thread] = value;
-  workgroupBarrier();
-  for (var half = THREADS / 2u; half >= 1u; half /= 2u) {
-    if (thread < half) {
-      shares[thread] = max(shares[thread], shares[thread + half]);
-    }
-    workgroupBarrier();
-  }
-  let found = shares[0];
-  workgroupBarrier();
-  return found;
+// A value's share. Values that a query does not see have no share and may be NaN.
+fn weighted(share: f32, value: vec4f) -> vec4f {
+  //#if SEVERAL
+  return select(vec4f(), share * value, share > 0.0);
+  //#else
+  return share * value;
+  //#endif
 }
 
-// Computes a head (group.x) of a query (group.y) in a workgroup.
+// Computes a head (group.x) of QUERIES queries (group.y) in a workgroup.
 fn attend(group: vec3u, thread: u32) {
   let head = group.x;
-  let own = (group.y * params.heads + head) * params.quads;
-  let sequence = group.y / params.each;
+  let parts_of_sequence = (params.each + QUERIES - 1u) / QUERIES;
+  let sequence = group.y / parts_of_sequence;
+  let number = group.y % parts_of_sequence * QUERIES; // of the first query in the sequence
   let room = u32(slots[sequence]) * params.kv_heads + head / (params.heads / params.kv_heads);
   let base = room * params.capacity;
-  let count = min(u32(position[sequence]) + group.y % params.each + 1u, params.capacity);
-  var first = 0u;
-  if (params.window > 0u && count > params.window) {
-    first = count - params.window;
-  }
+  // Queries beyond the sequence are replaced by its last one, and not written.
+  let last = params.each - 1u;
+  let place = u32(position[sequence]) + 1u;
+  //#repeat QUERY QUERIES
+  let own_QUERY = ((sequence * params.each + min(number + QUERY, last)) * params.heads + head)
+    * params.quads;
+  let end_QUERY = min(place + min(number + QUERY, last), params.capacity);
+  let first_QUERY = select(0u, end_QUERY - params.window,
+    params.window > 0u && end_QUERY > params.window);
   if (thread < params.quads) {
-    query[thread] = params.scale * q[own + thread];
+    query[QUERY * QUADS + thread] = params.scale * q[own_QUERY + thread];
   }
+  var largest_QUERY = LOWEST;
+  var total_QUERY = 0.0;
+  var sum_QUERY = vec4f();
+  //#end
+  let end = min(place + min(number + QUERIES - 1u, last), params.capacity);
   workgroupBarrier();
   let parts = THREADS / params.quads;
   let part = thread / params.quads; // its share of the values
   let lane = thread % params.quads;
-  var largest = LOWEST;
-  var total = 0.0;
-  var sum = vec4f();
-  for (var start = first; start < count; start += THREADS) {
+  for (var start = first_0; start < end; start += THREADS) {
     let key = start + thread;
-    var score = LOWEST;
-    if (key < count) {
-      score = score_of(base + key);
+    //#repeat QUERY QUERIES
+    let is_seen_QUERY = key >= first_QUERY && key < end_QUERY;
+    var found_QUERY = vec4f();
+    //#end
+    if (key < end) {
+      let row = base + key;
+      var i = 0u;
+      for (; i + 8u <= params.quads; i += 8u) { // eight reads do not wait for one another
+        //#repeat QUAD 8
+        let k_QUAD = key_quad(row, i + QUAD);
+        //#end
+        //#repeat QUERY QUERIES
+        //#repeat QUAD 8
+        found_QUERY += query[QUERY * QUADS + i + QUAD] * k_QUAD;
+        //#end
+        //#end
+      }
+      for (; i < params.quads; i++) {
+        let k = key_quad(row, i);
+        //#repeat QUERY QUERIES
+        found_QUERY += query[QUERY * QUADS + i] * k;
+        //#end
+      }
     }
-    let next = max(largest, largest_of(score, thread));
-    let factor = exp(largest - next);
-    var share = 0.0;
-    if (key < count) {
-      share = exp(score - next);
+    //#repeat QUERY QUERIES
+    let score_QUERY = select(LOWEST, capped(dot(found_QUERY, vec4f(1.0))), is_seen_QUERY);
+    shares[QUERY][thread] = score_QUERY;
+    //#end
+    workgroupBarrier();
+    for (var half = THREADS / 2u; half >= 1u; half /= 2u) {
+      if (thread < half) {
+        //#repeat QUERY QUERIES
+        shares[QUERY][thread] = max(shares[QUERY][thread], shares[QUERY][thread + half]);
+        //#end
+      }
+      workgroupBarrier();
     }
-    shares[thread] = share;
-    total = total * factor + share;
-    sum *= factor;
-    largest = next;
+    //#repeat QUERY QUERIES
+    let next_QUERY = max(largest_QUERY, shares[QUERY][0]);
+    //#end
+    workgroupBarrier();
+    //#repeat QUERY QUERIES
+    let factor_QUERY = exp(largest_QUERY - next_QUERY);
+    let share_QUERY = select(0.0, exp(score_QUERY - next_QUERY), is_seen_QUERY);
+    shares[QUERY][thread] = share_QUERY;
+    total_QUERY = total_QUERY * factor_QUERY + share_QUERY;
+    sum_QUERY *= factor_QUERY;
+    largest_QUERY = next_QUERY;
+    //#end
     workgroupBarrier();
     if (part < parts) {
-      let number = min(THREADS, count - start);
+      let count = min(THREADS, end - start);
       var i = part;
-      for (; i + 3u * parts < number; i += 4u * parts) {
+      for (; i + 3u * parts < count; i += 4u * parts) {
         let row = base + start + i;
-        let v0 = value_quad(row, lane);
-        let v1 = value_quad(row + parts, lane);
-        let v2 = value_quad(row + 2u * parts, lane);
-        let v3 = value_quad(row + 3u * parts, lane);
-        sum += shares[i] * v0 + shares[i + parts] * v1 + shares[i + 2u * parts] * v2
-          + shares[i + 3u * parts] * v3;
+        //#repeat PART 4
+        let v_PART = value_quad(row + PART * parts, lane);
+        //#end
+        //#repeat QUERY QUERIES
+        //#repeat PART 4
+        sum_QUERY += weighted(shares[QUERY][i + PART * parts], v_PART);
+        //#end
+        //#end
       }
-      for (; i < number; i += parts) {
-        sum += shares[i] * value_quad(base + start + i, lane);
+      for (; i < count; i += parts) {
+        let v = value_quad(base + start + i, lane);
+        //#repeat QUERY QUERIES
+        sum_QUERY += weighted(shares[QUERY][i], v);
+        //#end
       }
     }
     workgroupBarrier();
   }
-  sums[thread] = sum;
-  let whole = sum_of_threads(total, thread);
-  if (thread < params.quads) {
+  //#repeat QUERY QUERIES
+  shares[QUERY][thread] = total_QUERY;
+  //#end
+  workgroupBarrier();
+  for (var half = THREADS / 2u; half >= 1u; half /= 2u) {
+    if (thread < half) {
+      //#repeat QUERY QUERIES
+      shares[QUERY][thread] += shares[QUERY][thread + half];
+      //#end
+    }
+    workgroupBarrier();
+  }
+  //#repeat QUERY QUERIES
+  sums[thread] = sum_QUERY;
+  workgroupBarrier();
+  if (thread < params.quads && number + QUERY <= last) {
     var all = sums[thread];
     for (var i = 1u; i < parts; i++) {
       all += sums[i * params.quads + thread];
     }
-    y[own + thread] = all / whole;
+    y[own_QUERY + thread] = all / shares[QUERY][0];
   }
+  workgroupBarrier();
+  //#end
 }

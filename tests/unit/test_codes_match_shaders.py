@@ -48,7 +48,7 @@ CODES: Mapping[tuple[str, str], Codes] = {
     },
     **{
         (f"quantized_{kernel}.wgsl", "FORMAT"): {name: one.code for name, one in FORMATS.items()}
-        for kernel in ("rows", "thin", "thin_floats", "tile")
+        for kernel in ("halves", "rows", "thin", "thin_floats", "tile")
     },
     **{
         (kernel.shader, "FUNCTION"): ACTIVATIONS

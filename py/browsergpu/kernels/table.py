@@ -32,6 +32,7 @@ from browsergpu.kernels.networks import (
     rotary,
 )
 from browsergpu.kernels.ordering import arg_reduce, compact, scan, search, segment_sum, sort
+from browsergpu.kernels.quantized import matrices as quantized_matrices
 from browsergpu.kernels.quantized import products as quantized_products
 from browsergpu.kernels.quantized import rows as quantized_rows
 from browsergpu.kernels.reductions import batch_norm, moments, norm_sums, rows
@@ -79,6 +80,7 @@ FAMILIES: tuple[KernelFamily, ...] = tuple(
         cached_attention,
         quantized_rows,
         quantized_products,
+        quantized_matrices,
     )
 )
 

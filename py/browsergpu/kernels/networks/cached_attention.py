@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from browsergpu.core.grids import blocks
 from browsergpu.core.params import params
 from browsergpu.gpu.program import Slot
 from browsergpu.kernels.base.build import Build
@@ -9,6 +10,8 @@ from browsergpu.kernels.base.family import Kernel, KernelFamily, bindings
 
 #: Maximum elements of a head, which must be a multiple of 4.
 WIDEST = 512
+#: Queries that a workgroup processes at a time if there are many, and the widest heads for it.
+_SEVERAL, _WIDEST_OF_SEVERAL = 8, 256
 
 
 def attend(
@@ -33,10 +36,13 @@ def attend(
         How many keys up to its own a query attends to. 0 for all.
     """
     queries, heads, width = shape
+    each = queries // sequences
+    of_group = 1 if each < _SEVERAL // 2 or width > _WIDEST_OF_SEVERAL else _SEVERAL
+    grid = heads, sequences * blocks(each, of_group), 1
     build.dispatch(
-        "cached_attention_int8" if is_int8 else "cached_attention", "", (heads, queries, 1),
+        "cached_attention_int8" if is_int8 else "cached_attention", str(of_group), grid,
         (q, keys, values, position, slots, y), queries, heads, kv_heads, width // 4, capacity,
-        queries // sequences, window, scale, softcap,
+        each, window, scale, softcap,
     )  # fmt: skip
 
 
@@ -46,9 +52,20 @@ _PARAMS = params(
     "window: u32", "scale: f32", "softcap: f32",
 )  # fmt: skip
 
+_CONFIGURATIONS = {
+    str(queries): {"QUERIES": queries, "QUADS": widest // 4, "SEVERAL": int(queries > 1)}
+    for queries, widest in ((1, WIDEST), (_SEVERAL, _WIDEST_OF_SEVERAL))
+}
+
 FAMILY = KernelFamily(
     kernels=(
-        Kernel("cached_attention", "cached_attention.wgsl", _BINDINGS, _PARAMS),
-        Kernel("cached_attention_int8", "cached_attention_int8.wgsl", _BINDINGS, _PARAMS),
+        Kernel(
+            "cached_attention", "cached_attention.wgsl", _BINDINGS, _PARAMS,
+            configurations=_CONFIGURATIONS,
+        ),
+        Kernel(
+            "cached_attention_int8", "cached_attention_int8.wgsl", _BINDINGS, _PARAMS,
+            configurations=_CONFIGURATIONS,
+        ),
     )
-)
+)  # fmt: skip

@@ -17,13 +17,11 @@ from browsergpu.functions import creation, manipulation
 from browsergpu.functions.capture import capture
 from browsergpu.functions.random.bits import Philox
 from browsergpu.functions.random.generator import Generator
+from browsergpu.llm.generation.prompts import Prompts
 from browsergpu.llm.generation.sampling import log_probability, sample
 from browsergpu.llm.generation.settings import Settings
 from browsergpu.llm.models.cache import Cache
-from browsergpu.llm.tokens.groups import groups, padded
 
-#: The most tokens of prompts that are computed at once.
-_PROMPT = 512
 #: The most captured graphs of settings.
 _MOST = 4
 #: How many of the last tokens stay readable.
@@ -44,6 +42,7 @@ class Steps(Shown):
     def __init__(self, model: Any, cache: Cache) -> None:
         self._model, self._cache = model, cache
         self._device = cache.position.device
+        self._prompts = Prompts(model, cache)
         self._graphs: OrderedDict[Settings, _Step] = OrderedDict()
         count = cache.position.size
         self._token = creation.zeros(count, dtype=np.int32, device=self._device)
@@ -74,28 +73,9 @@ class Steps(Shown):
         self._generator.place = Philox(seed).place
         if settings.repetition_penalty != 1:
             self._see(prompts)
-        states = self._states(prompts, begins)
+        states = self._prompts.states(prompts, begins)
         self._cache.move_to(*map(len, prompts))
         self._select(self._model.logits(states), settings)
-
-    def _states(self, prompts: Sequence[Sequence[int]], begins: Sequence[int]) -> Array:
-        """Return the states [S, width] of the prompts' last tokens."""
-        rests = [prompt[at:] for prompt, at in zip(prompts, begins, strict=True)]
-        lengths = [len(one) for one in rests]
-        found: dict[int, Array] = {}
-        for group in groups(lengths, _PROMPT):
-            longest = max(lengths[slot] for slot in group)
-            for at in range(0, longest, _PROMPT):  # groups of several have one part
-                part = min(_PROMPT, longest - at)
-                # A token after the end writes to the cache where the next token will.
-                rows = padded([rests[slot][at : at + part] for slot in group], part)
-                self._cache.select(group, [begins[slot] + at for slot in group])
-                states = self._model(self.array(rows.reshape(-1)), self._cache)
-            for n, slot in enumerate(group):
-                last = n * part + (lengths[slot] - 1) % _PROMPT
-                found[slot] = states[last : last + 1]
-        ordered = [found[slot] for slot in range(len(prompts))]
-        return ordered[0] if len(ordered) == 1 else manipulation.concat(ordered)
 
     def _see(self, prompts: Sequence[Sequence[int]]) -> None:
         """Note the tokens to which the repetition penalty applies."""
@@ -152,6 +132,7 @@ class Steps(Shown):
 
     def close(self) -> None:
         """Free the captured graphs."""
+        self._prompts.close()
         for one in self._graphs.values():
             with suppress(DeviceLost):
                 one.graph.close()

@@ -29,3 +29,9 @@ def padded(sequences: Sequence[Sequence[int]], length: int) -> np.ndarray:
     for row, tokens in zip(found, sequences, strict=True):
         row[: len(tokens)] = tokens
     return found
+
+
+def padded_length(length: int) -> int:
+    """Return a length rounded up to 1, 2, 4, 8, 16, 24, 32, 48, 64, 96, 128, … tokens."""
+    power = 1 << (length - 1).bit_length()
+    return power * 3 // 4 if power > 16 and length <= power * 3 // 4 else power

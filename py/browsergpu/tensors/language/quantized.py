@@ -9,7 +9,7 @@ from __future__ import annotations
 from browsergpu.device.device import Device
 from browsergpu.kernels.base.build import Build
 from browsergpu.kernels.matmul.gemm import gemm, plan_gemm
-from browsergpu.kernels.quantized import products, rows
+from browsergpu.kernels.quantized import matrices, products, rows
 from browsergpu.tensors.staging import Operand, Staging, launch, of_operands
 from browsergpu.tensors.view import View
 
@@ -70,19 +70,12 @@ def _multiply(
     (vectors, columns), matrix_rows = x.shape, y.shape[1]
     values, target = staging.read(x), staging.write(y, x, residual, bias)
     nbytes = 4 * matrix_rows * columns
-    if vectors < _MANY or nbytes > _LARGEST or build.facts.variants.is_first_result:
-        products.multiply(
-            build,
-            weight.slot,
-            values,
-            target,
-            vectors,
-            matrix_rows,
-            columns,
-            name,
-            added,
-            shift,
-        )
+    is_few = vectors <= products.FEW or build.facts.variants.is_first_result
+    own = weight.slot, values, target, vectors, matrix_rows, columns, name, added, shift
+    if not is_few and matrices.takes(build.facts, vectors, matrix_rows, columns):
+        matrices.multiply(build, *own)
+    elif is_few or vectors < _MANY or nbytes > _LARGEST:
+        products.multiply(build, *own)
     else:
         floats = build.temporary(nbytes)
         rows.dequantize(build, weight.slot, floats, matrix_rows, columns, name)

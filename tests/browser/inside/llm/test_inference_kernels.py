@@ -62,32 +62,53 @@ def _attended(q: Any, keys: Any, values: Any, position: Any, slots: Any, window:
 
 @pytest.mark.parametrize(("width", "window"), [(64, 0), (40, 3), (256, 0)])
 @pytest.mark.parametrize("dtype", ["float32", "int8"])
-def test_attention_of_several_sequences(bg: Any, dtype: str, width: int, window: int) -> None:
-    """Two of three sequences at different positions, three tokens each."""
+@pytest.mark.parametrize("each", [3, 11])
+def test_attention_of_several_sequences(
+    bg: Any, each: int, dtype: str, width: int, window: int
+) -> None:
+    """Two of three sequences at different positions, a few tokens each."""
     from browsergpu.llm.models.cache import Cache
 
     random = np.random.default_rng(width)
-    own = SimpleNamespace(kv_heads=2, head_width=width, layers=1)
-    cache = Cache(own, 150, bg.default_device(), dtype, 3)
+    config = SimpleNamespace(kv_heads=2, head_width=width, layers=1)
+    cache = Cache(config, 150, bg.default_device(), dtype, 3)
     keys, values = random.standard_normal((2, 3, 2, 150, width)).astype(np.float32)
     as_rows = [one.transpose(0, 2, 1, 3).reshape(-1, 2, width) for one in (keys, values)]
     cache.move_to(0, 0, 0)
     cache.add(0, *(bg.asarray(one) for one in as_rows), None, adjacent=False)
     slots, position = [2, 0], [133, 5]
     cache.select(slots, position)
-    q = random.standard_normal((6, 4, width)).astype(np.float32)
-    new = random.standard_normal((2, 6, 2, width)).astype(np.float32)
+    q = random.standard_normal((2 * each, 4, width)).astype(np.float32)
+    new = random.standard_normal((2, 2 * each, 2, width)).astype(np.float32)
     cache.add(0, bg.asarray(new[0]), bg.asarray(new[1]), None, adjacent=False)
     found = np.asarray(cache.attend(0, bg.asarray(q), 0.3, 0.0, window))
     for n, (slot, begin) in enumerate(zip(slots, position, strict=True)):
-        keys[slot, :, begin : begin + 3] = new[0, 3 * n : 3 * n + 3].transpose(1, 0, 2)
-        values[slot, :, begin : begin + 3] = new[1, 3 * n : 3 * n + 3].transpose(1, 0, 2)
+        own = new[:, each * n : each * (n + 1)]
+        keys[slot, :, begin : begin + each] = own[0].transpose(1, 0, 2)
+        values[slot, :, begin : begin + each] = own[1].transpose(1, 0, 2)
     if dtype == "int8":
         keys, values = _in_8_bits(keys), _in_8_bits(values)
     expected = _attended(q, keys, values, position, slots, window)
     # Without the quantization, which the expected values have, these are float32 sums. A number
     # half way between two integers may have become either: 1 / 254 of the largest of 32.
     assert np.abs(found - expected).max() < (2e-5 if dtype == "float32" else 2e-4)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_attention_does_not_see_later_values(bg: Any, value: float) -> None:
+    """Queries of one workgroup, some of whose keys and values are not finite."""
+    from browsergpu.functions.language.attention import cached_attention
+
+    random = np.random.default_rng(3)
+    keys, values = random.standard_normal((2, 1, 1, 40, 16)).astype(np.float32)
+    q = random.standard_normal((10, 2, 16)).astype(np.float32)
+    zero = np.zeros(1, np.int32)
+    expected = _attended(q, keys, values, zero, zero, 0)
+    keys[0, 0, 5:], values[0, 0, 5:] = value, value
+    own = [bg.asarray(one) for one in (q, keys, values, zero, zero)]
+    found = np.asarray(cached_attention(*own, 0.3))
+    assert np.allclose(found[:5], expected[:5], atol=1e-5)
+    assert not np.isfinite(found[5:]).any()
 
 
 def _in_8_bits(x: np.ndarray) -> np.ndarray:

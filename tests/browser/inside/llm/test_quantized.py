@@ -54,6 +54,33 @@ def test_products(bg: Any, name: str, vectors: int) -> None:
     assert np.array_equal(np.asarray(bg.asarray(x) @ weight.T + bg.asarray(bias)), found)
 
 
+@pytest.mark.parametrize(("name", "columns"), [("Q4_0", 512), ("F16", 404)])
+def test_products_of_many_vectors(bg: Any, name: str, columns: int) -> None:
+    """Devices with subgroup matrices round to float16. Vectors of any magnitude keep its digits."""
+    weight = _of(bg, name, 300, columns)
+    values = np.asarray(weight.dequantize()).astype(np.float64)
+    random = np.random.default_rng(columns)
+    x = random.standard_normal((75, columns)).astype(np.float32)
+    x *= 10.0 ** np.linspace(-25, 25, 75, dtype=np.float32)[:, None]
+    x[3, 7], x[5, 1] = np.nan, np.inf
+    bias = random.standard_normal(300).astype(np.float32)
+    with np.errstate(invalid="ignore"):
+        expected = x.astype(np.float64) @ values.T + bias
+        bound = np.abs(x).astype(np.float64) @ np.abs(values).T
+    finite = np.isfinite(expected).all(axis=1)
+    assert finite.sum() == 73
+    is_rounded = "chromium-experimental-subgroup-matrix" in bg.default_device().features
+    for _ in range(3):  # the first results may be of other kernels
+        product = bg.nn.linear(bg.asarray(x), weight)
+        for found in (
+            np.asarray(bg.nn.linear(bg.asarray(x), weight, bg.asarray(bias))),
+            np.asarray(product + bg.asarray(np.tile(bias, (75, 1)))),
+        ):
+            allowed = (2.0**-10 if is_rounded else 1e-6) * bound + 1e-6 * np.abs(expected)
+            assert (np.abs(found - expected)[finite] <= allowed[finite]).all()
+            assert not np.isfinite(found[~finite]).any()
+
+
 @pytest.mark.parametrize("name", ["Q4_K", "F16"])
 @pytest.mark.parametrize("value", [np.inf, np.nan, 1e-38, 1e37])
 def test_products_of_extreme_numbers(bg: Any, name: str, value: float) -> None:
