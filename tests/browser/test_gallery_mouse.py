@@ -173,6 +173,7 @@ def test_the_camera_turns_and_the_pixels_are_those_of_numpy(notebook: NotebookPa
 
 def test_a_drawn_digit_is_read(notebook: NotebookPage) -> None:
     show(notebook, "digits")
+    notebook.fill(1, "epochs = 1\nbatch = 512\nchannels = 8")
     run_shown(notebook)
     drawn = notebook.output(13).locator("canvas")
     drawn.scroll_into_view_if_needed()
