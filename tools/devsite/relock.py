@@ -29,6 +29,9 @@ NPM, PIP = npm(Console(sys.stderr)), pip(Console(sys.stderr))
 
 _LOCK = "pyodide-lock.json"
 
+# Conditions of a requirement that do not hold in Pyodide.
+_ELSEWHERE = re.compile(r"extra ==|sys_platform ==|python_version <")
+
 Entry = dict[str, Any]
 
 
@@ -38,10 +41,14 @@ def relock(pins: dict[str, Any]) -> dict[str, Any]:
     (content,) = _contents(NPM, [Package("npm", "pyodide", release, _LOCK)]).values()
     lock = json.loads(content)["packages"]
     known = {*lock, *pins["wheels"], *pins["uncompiled"]}
-    wheels, entries = _pure_wheels(pins["wheels"], lock, known, pins["unneeded"])
+    other = {name: entry for name, entry in lock.items() if name not in pins["replaced"]}
+    pure = pins["wheels"] | pins["replaced"]
+    wheels, entries = _pure_wheels(pure, other, known, pins["unneeded"])
     more, own = _uncompiled_wheels(pins["uncompiled"], lock, known)
     files = [*_npm_files(pins), *_build_files(pins), *_wheel_files(pins, lock), *wheels,
              *more]  # fmt: skip
+    for name, needs in pins["on_use"].items():
+        entries[name]["depends"] = sorted({*entries[name]["depends"], *needs})
     return {
         "about": "Written by `PYTHONPATH=tools python3 -m devsite.relock` from pins.toml.",
         "files": sorted(files, key=lambda entry: str(entry["path"])),
@@ -50,11 +57,8 @@ def relock(pins: dict[str, Any]) -> dict[str, Any]:
 
 
 def _npm_files(pins: dict[str, Any]) -> list[Entry]:
-    pyodide, editor, several = (
-        pins["pyodide"],
-        pins["editor"],
-        pins["formulas"] | pins["translator"] | pins["widgets"],
-    )
+    pyodide, editor = pins["pyodide"], pins["editor"]
+    several = pins["formulas"] | pins["translator"] | pins["widgets"] | pins["drawing"]
     modules = {name: [pin["module"]] for name, pin in editor.items()}
     modules |= {name: pin["modules"] for name, pin in several.items()}
     versions = {name: pin["version"] for name, pin in (editor | several).items()}
@@ -160,7 +164,7 @@ def _lock_entry(
         modules = {name.partition("/")[0].removesuffix(".py") for name in archive.namelist()}
         (metadata,) = [name for name in archive.namelist() if name.endswith(".dist-info/METADATA")]
         headers = email.message_from_bytes(archive.read(metadata))
-    needs = [need for need in headers.get_all("Requires-Dist", []) if "extra ==" not in need]
+    needs = [need for need in headers.get_all("Requires-Dist", []) if not _ELSEWHERE.search(need)]
     names = [re.split(r"[^\w.-]", need)[0].lower().replace("_", "-") for need in needs]
     names = [name for name in names if name not in unneeded]
     if not known.issuperset(names):

@@ -161,7 +161,8 @@ export function openNotebookPage(app) {
     settings: settingsDialog({
       dialog: found["settings-dialog"], completes: found["settings-completes"],
       notifies: found["settings-notifies"], refused: found["settings-refused"],
-      wraps: found["settings-wraps"], theme: found["settings-theme"], size: found["settings-size"],
+      wraps: found["settings-wraps"], darkFigures: found["settings-dark-figures"],
+      theme: found["settings-theme"], size: found["settings-size"],
     }),
     palette: () => openPalette(),
     "pick-files": () => found["file-picker"].click(),

@@ -130,8 +130,9 @@ async function loadImports(code) {
   if (problem) call("not_loaded", names, problem);
 }
 
-function run({ id, name, code }) {
-  return perform(id, () => loadImports(code), () => runner.run.callPromising(id, name, code));
+function run({ id, name, code, screen }) {
+  return perform(id, () => loadImports(code), () => runner.run.callPromising(
+    id, name, code, screen.density, screen.isDark));
 }
 
 /** Pass a message of the page to a widget, as a run of its own. */

@@ -3,6 +3,7 @@
 import json
 import re
 import tomllib
+import zipfile
 
 import pytest
 
@@ -69,12 +70,13 @@ def test_pyodides_core_and_wheels(manifest: Manifest, pins: dict, lock: dict) ->
 def test_pure_wheels_are_pinned_and_have_all_that_they_need(
     manifest: Manifest, pins: dict, lock: dict
 ) -> None:
-    pinned = pins["wheels"] | pins["uncompiled"]
+    pinned = pins["wheels"] | pins["replaced"] | pins["uncompiled"]
     assert {name: entry["version"] for name, entry in manifest.lock.items()} == pinned
     names = {file.name for file in manifest.under("pyodide")}
     for name, entry in manifest.lock.items():
         assert entry["file_name"].endswith("-none-any.whl")
-        assert entry["version"] == lock.get(name, entry)["version"]
+        is_replaced = name in pins["replaced"]
+        assert (entry["version"] == lock.get(name, entry)["version"]) != is_replaced
         for need in entry["depends"]:
             found = {**lock, **manifest.lock}[need.replace("_", "-")]
             assert found["file_name"] in names, (name, need)
@@ -103,10 +105,28 @@ def test_vendored_modules_are_the_pinned_ones(manifest: Manifest, pins: dict) ->
     }
     several = {
         f"vendor/{name}/{module}": pin["version"]
-        for name, pin in (pins["formulas"] | pins["translator"] | pins["widgets"]).items()
+        for name, pin in (
+            pins["formulas"] | pins["translator"] | pins["widgets"] | pins["drawing"]
+        ).items()
         for module in pin["modules"]
     }
     assert found == editor | several
+
+
+def test_the_page_replaces_scripts_of_the_pinned_versions(pins: dict) -> None:
+    """Outputs name scripts by version; the page shows them with the site's files."""
+    table = (REPOSITORY / "web/app/content/site-scripts.js").read_text(encoding="utf-8")
+    drawing = pins["drawing"]
+    for name, sign in (("plotly.js-dist-min", "plotly-"), ("@bokeh/bokehjs", "${part}-")):
+        assert f"{sign}{drawing[name]['version']}.min.js" in table
+    assert f"vega-lite@{drawing['vega-lite']['version']}?" in table
+    for name in ("vega", "vega-embed"):
+        assert f'"/{name}@{drawing[name]["version"].partition(".")[0]}?noext"' in table
+    # Plotly's HTML has the digest of the script that its wheel contains.
+    wheel = Layout().files / "pyodide" / f"plotly-{pins['wheels']['plotly']}-py3-none-any.whl"
+    with zipfile.ZipFile(wheel) as archive:
+        script = archive.read("plotly/package_data/plotly.min.js")
+    assert script == (Layout().files / "vendor/plotly.js-dist-min/plotly.min.js").read_bytes()
 
 
 def test_editor_modules_import_only_existing_files(pins: dict) -> None:

@@ -3,19 +3,21 @@
 const KEY = "browsergpu-settings";
 export const DEFAULTS = {
   completes: true, theme: "system", size: 100, wraps: false, notifies: false,
+  darkFigures: true,
 };
 export const THEMES = ["system", "light", "dark"];
 /** Font sizes of cells in per cent. */
 export const SIZES = [85, 100, 115, 130, 150];
 
 /** Return valid settings, with defaults in place of what is missing or wrong. */
-function valid({ completes, theme, size, wraps, notifies }) {
+function valid({ completes, theme, size, wraps, notifies, darkFigures }) {
   return {
     completes: typeof completes === "boolean" ? completes : DEFAULTS.completes,
     theme: THEMES.includes(theme) ? theme : DEFAULTS.theme,
     size: SIZES.includes(size) ? size : DEFAULTS.size,
     wraps: typeof wraps === "boolean" ? wraps : DEFAULTS.wraps,
     notifies: typeof notifies === "boolean" ? notifies : DEFAULTS.notifies,
+    darkFigures: typeof darkFigures === "boolean" ? darkFigures : DEFAULTS.darkFigures,
   };
 }
 

@@ -33,7 +33,12 @@ const RENDERERS = [
 function image(src, alt, { width } = /** @type {{width?: number}} */ ({})) {
   const shown = element("img", { src, alt: alt || "Image output" });
   if (Number.isFinite(width)) {
-    shown.addEventListener("load", () => setShownWidth(shown, shown.naturalWidth, width));
+    shown.addEventListener("load", () => {
+      const { naturalWidth } = shown;
+      // A figure for a dense screen has more pixels than its width on the page.
+      if (width < naturalWidth) shown.style.width = `${width}px`;
+      else setShownWidth(shown, naturalWidth, width);
+    });
   }
   return shown;
 }

@@ -3,6 +3,7 @@
  * browser's storage for it, or another frame.
  */
 import { element } from "../base/dom.js";
+import { withSiteScripts } from "./site-scripts.js";
 
 const LEAST_HEIGHT = 24;
 const MOST_HEIGHT = 1200;
@@ -66,18 +67,21 @@ const asked = (html) => html.replace(FETCHED, "$1$2 crossorigin");
 /** Return the frame that shows the content of an activeFrame box. */
 export function frameOf(place) {
   const { html, title } = /** @type {Content} */ (contents.get(place));
+  return frameWith(asked(html), title);
+}
+
+function frameWith(html, title) {
   return element("iframe", {
-    title,
-    sandbox: "allow-scripts",
-    credentialless: true,
-    srcdoc: BEFORE + asked(html),
+    title, sandbox: "allow-scripts", credentialless: true, srcdoc: BEFORE + html,
   });
 }
 
-function show(place) {
+async function show(place) {
   if (place.firstChild) return;
-  const frame = frameOf(place);
   const content = /** @type {Content} */ (contents.get(place));
+  const html = await withSiteScripts(asked(content.html));
+  if (place.firstChild || !place.checkVisibility()) return;
+  const frame = frameWith(html, content.title);
   place.append(frame);
   frames.set(frame, content);
   // A frame that is moved loads again.

@@ -2,6 +2,7 @@
 import { ANSWER_BYTES, giveAnswer } from "../../kernel/answers.js";
 import { SHARED_BYTES, askForOutput, raiseInterrupt } from "../../kernel/interruption.js";
 import { MAIL_BYTES } from "../../kernel/mailbox.js";
+import { screenNow } from "../base/screen.js";
 import { moduleWorker } from "./module-worker.js";
 import { makeSnapshot } from "./snapshot.js";
 
@@ -358,7 +359,7 @@ export class KernelClient extends EventTarget {
     this.#setState("busy");
     const { id, name, message } = request;
     request.label = name(id);
-    this.#send({ ...message, id, name: request.label });
+    this.#send({ ...message, id, name: request.label, screen: screenNow() });
   }
 
   #finish(message) {

@@ -8,6 +8,10 @@ Modules, each importing only those above it:
     outputs           printed and displayed outputs of a run, within limits
     tracebacks        exceptions as text, trimmed to the user's own frames
     waiting           blocking waits that the Interrupt button can end
+    screen            density and theme of the page's screen
+    after_import      calls after the import of libraries
+    figures           figures of Matplotlib, Plotly and Bokeh as outputs
+    dark_figures      Matplotlib's figures on dark paper; loaded on first use
     asking            input() and getpass(): a field in the cell
     comms             messages of Jupyter widgets; their package is loaded by user code
     page_comm         the comms of that package on this page

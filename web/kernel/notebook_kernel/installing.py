@@ -3,14 +3,15 @@
 import re
 import shlex
 from importlib import metadata
+from pathlib import Path
 from typing import Any
 
 from IPython.core.error import UsageError
 
 LINE = re.compile(r"^(?P<indent>\s*)[%!]pip(?:3)?(?P<rest>[ \t]+.*)?$")
 USAGE = (
-    "Supported here: %pip install NAME …, with -r FILE, --upgrade, --pre or --no-deps; "
-    "%pip list; %pip show NAME; %pip uninstall NAME …"
+    "Supported here: %pip install NAME …, also of a file NAME.whl, with -r FILE, --upgrade, --pre "
+    "or --no-deps; %pip list; %pip show NAME; %pip uninstall NAME …"
 )
 
 
@@ -72,8 +73,18 @@ async def _install(arguments: list[str]) -> None:
             names.append(argument)
     if not names:
         raise UsageError(USAGE)
-    await micropip.install(names, **options)
+    await micropip.install([_requirement(name) for name in names], **options)
     print(f"Installed {' '.join(names)}.")
+
+
+def _requirement(name: str) -> str:
+    """Return what micropip calls a requirement. A wheel's path becomes an address."""
+    if not name.endswith(".whl") or "://" in name or name.startswith("emfs:"):
+        return name
+    path = Path(name).expanduser().absolute()
+    if not path.is_file():
+        raise UsageError(f"%pip found no file {name} in {Path.cwd()}.")
+    return f"emfs:{path}"
 
 
 def _requirements(path: str) -> list[str]:

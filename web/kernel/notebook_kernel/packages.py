@@ -22,6 +22,10 @@ _REPLACED = {
     "cupy": "import browsergpu as cupy",
 }
 
+#: Modules of pandas that import a package because the user called a function that needs it.
+_ON_BEHALF = ("/pandas/plotting/", "/pandas/compat/_optional.py")
+_NEEDED_BY_PANDAS = ("matplotlib", "jinja2", "scipy")
+
 
 class SitePackages(MetaPathFinder):
     """Finder for modules of packages that are not loaded yet, for imports in the user's code."""
@@ -49,7 +53,7 @@ class SitePackages(MetaPathFinder):
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
         """Load the package, or raise ModuleNotFoundError with the reason."""
-        if "." in name or name in sys.stdlib_module_names or not _user_asks():
+        if "." in name or name in sys.stdlib_module_names or not _user_asks(name):
             return None
         package = self._packages.get(name)
         if package is None and name in _REPLACED:
@@ -78,12 +82,14 @@ class SitePackages(MetaPathFinder):
         return found
 
 
-def _user_asks() -> bool:
-    """Whether the import is in the user's code, or in a magic's on its behalf."""
+def _user_asks(module: str) -> bool:
+    """Whether the import is in the user's code, or in a magic's or in pandas on its behalf."""
     frame = sys._getframe(2)
     while frame is not None and "importlib" in frame.f_code.co_filename:
         frame = frame.f_back  # type: ignore[assignment]
     name = frame.f_code.co_filename if frame is not None else ""
+    if module in _NEEDED_BY_PANDAS and any(part in name for part in _ON_BEHALF):
+        return True
     return name.startswith(tracebacks.USER_MARKS) or "/IPython/core/" in name
 
 

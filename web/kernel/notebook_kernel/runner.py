@@ -15,8 +15,10 @@ from . import (
     comms,
     completion,
     documentation,
+    figures,
     outputs,
     packages,
+    screen,
     tracebacks,
     url_requests,
     waiting,
@@ -45,12 +47,14 @@ class Runner:
         loop: Any = asyncio.get_event_loop()
         loop._keyboard_interrupt_handler = self._stop
 
-    async def run(self, run_id: int, name: str, code: str) -> str:
+    async def run(self, run_id: int, name: str, code: str, density: float, is_dark: bool) -> str:
         """Run `code` and return its result as JSON, with the fields of `_success` or `_failure`.
 
-        `name` is the file name in tracebacks. Exceptions of the code, including KeyboardInterrupt,
-        are part of the result and are not raised.
+        `name` is the file name in tracebacks. `density` and `is_dark` describe the page's screen.
+        Exceptions of the code, including KeyboardInterrupt, are part of the result and are not
+        raised.
         """
+        screen.look(density, is_dark)
 
         async def work() -> Any:
             result = await self._shell.run(name, code)
@@ -245,6 +249,7 @@ def start(post: Any, interruption: Any, answers: Any, load: Any) -> Runner:
     signal.signal(signal.SIGALRM, outputs.flush_all)
     packages.watch_installations()
     comms.install()
+    figures.install()
     runner = Runner(interruption, packages.install_finder(load))
     signal.signal(signal.SIGINT, runner.interrupt)
     asking.install(answers, runner.in_cell)

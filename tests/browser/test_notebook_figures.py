@@ -1,0 +1,195 @@
+"""Figures and tables of other libraries are shown without set-up."""
+
+from __future__ import annotations
+
+import base64
+import io
+import struct
+import zipfile
+from collections.abc import Iterator
+
+import pytest
+from harness.lab import Lab
+from harness.notebook import NotebookPage, open_notebook
+from harness.pixels import screenshot
+from harness.problems import assert_none
+from playwright.sync_api import FrameLocator, Locator, expect
+
+PAPER = (0x1E, 0x21, 0x23)
+WHITE = (255, 255, 255)
+LINE = "import matplotlib.pyplot as plt\n"
+
+
+BLUE = """() => {
+  const canvas = document.querySelector("canvas");
+  const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+  for (let i = 0; i < data.length; i += 4) {
+    const [red, green, blue] = data.slice(i, i + 3);
+    if (red === 0x4c && green === 0x78 && blue === 0xa8) return true;
+  }
+  return false;
+}"""
+
+
+def drawing(output: Locator) -> FrameLocator:
+    """Return the content of an output's frame, which may not load anything."""
+    return output.frame_locator("iframe[sandbox=allow-scripts]")
+
+
+def test_plotly_draws(notebook: NotebookPage) -> None:
+    notebook.page.route("https://**", lambda route: route.abort())
+    for show in ("figure", "figure.show()", "figure.show('jupyterlab')"):
+        output = notebook.run(
+            "import plotly.express as px\n"
+            f"figure = px.line(x=[1, 2, 3], y=[1, 4, 2], title='Sales')\n{show}"
+        )
+        expect(drawing(output).get_by_text("Sales")).to_be_visible()
+        expect(drawing(output).locator(".scatterlayer .js-line")).to_have_count(1)
+    notebook.page.unroute("https://**")
+
+
+def test_altair_draws(notebook: NotebookPage) -> None:
+    notebook.page.route("https://**", lambda route: route.abort())
+    output = notebook.run(
+        "import altair as alt, pandas as pd\n"
+        "table = pd.DataFrame({'a': [1, 2, 3], 'b': ['x', 'y', 'z']})\n"
+        "alt.Chart(table).mark_bar().encode(x='b', y='a').properties(title='Bars')"
+    )
+    expect(drawing(output).locator("canvas")).to_be_visible()
+    # Vega's blue.
+    notebook.page.frames[-1].wait_for_function(BLUE)
+    notebook.page.unroute("https://**")
+
+
+def test_bokeh_draws(notebook: NotebookPage) -> None:
+    notebook.page.route("https://**", lambda route: route.abort())
+    output = notebook.run(
+        "from bokeh.plotting import figure, show\n"
+        "plot = figure(height=250, title='Waves')\nplot.line([1, 2, 3], [3, 1, 2])\nshow(plot)"
+    )
+    expect(drawing(output).locator("canvas").first).to_be_visible()
+    box = output.locator("iframe").bounding_box()
+    assert box is not None
+    assert box["height"] < 320, "no more than the figure"
+    # As notebooks for Jupyter begin.
+    output = notebook.run("from bokeh.io import output_notebook\noutput_notebook()\nshow(plot)")
+    expect(drawing(output).locator("canvas").first).to_be_visible()
+    output = notebook.run("show(plot, notebook_handle=True)")
+    expect(output).to_contain_text("Show the figure again")
+    notebook.page.unroute("https://**")
+
+
+def test_a_table_of_pandas_looks_as_in_jupyterlab(notebook: NotebookPage) -> None:
+    output = notebook.run(
+        "import pandas as pd\ndf = pd.DataFrame({'n': [1.5, 2, 3], 'name': ['x', 'y', 'z']})\ndf"
+    )
+    cells = output.locator("tbody td")
+    expect(cells.first).to_have_css("text-align", "right")
+    rows = output.locator("tbody tr")
+    striped = rows.nth(0).evaluate("row => getComputedStyle(row).backgroundColor")
+    expect(rows.nth(2)).to_have_css("background-color", striped)
+    expect(rows.nth(1)).not_to_have_css("background-color", striped)
+    rows.nth(1).hover()
+    expect(rows.nth(1)).not_to_have_css("background-color", "rgba(0, 0, 0, 0)")
+    # A style of the user's is stronger than the stripes.
+    output = notebook.run(
+        "df.style.background_gradient(subset=['n'], cmap='Reds')"
+        ".set_table_styles([{'selector': 'td', 'props': 'text-align: center'}])"
+    )
+    expect(output.locator("tbody td").nth(0)).to_have_css("background-color", "rgb(255, 245, 240)")
+    expect(output.locator("tbody td").nth(1)).to_have_css("text-align", "center")
+
+
+def test_pandas_plots_without_an_import_of_matplotlib(notebook: NotebookPage) -> None:
+    output = notebook.run("import pandas as pd\npd.Series([1, 3, 2]).plot();")
+    expect(output.locator("img[src^='data:image/png']")).to_have_count(1)
+
+
+def test_a_wheel_among_the_files_is_installed(notebook: NotebookPage) -> None:
+    name, info = "tinywheel-1.0-py3-none-any.whl", "tinywheel-1.0.dist-info"
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w") as wheel:
+        wheel.writestr("tinywheel.py", "text = 'from a file'")
+        wheel.writestr(f"{info}/METADATA", "Metadata-Version: 2.1\nName: tinywheel\nVersion: 1.0\n")
+        wheel.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nTag: py3-none-any\n")
+        wheel.writestr(f"{info}/RECORD", "")
+    notebook.drop([{"name": name, "type": "", "bytes": list(content.getvalue())}])
+    expect(notebook.page.get_by_role("list", name="Files in the kernel")).to_contain_text(name)
+    output = notebook.run(f"%pip install ./{name}\nimport tinywheel\ntinywheel.text")
+    expect(output).to_contain_text("'from a file'")
+    expect(notebook.run("%pip install ./not-there.whl")).to_contain_text("no file ./not-there.whl")
+
+
+# -- the screen of Matplotlib's figures ------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def dark(lab: Lab) -> Iterator[NotebookPage]:
+    """A page in the dark theme on a dense screen."""
+    with open_notebook(lab, color_scheme="dark", device_scale_factor=2) as (notebook, problems):
+        notebook.new()
+        yield notebook
+        assert_none(problems)
+
+
+def figure(output: Locator) -> tuple[int, int, float]:
+    """Return the pixels of a figure's PNG and its width on the page."""
+    image = output.locator("img[src^='data:image/png']")
+    expect(image).to_be_visible()
+    png = base64.b64decode((image.get_attribute("src") or "").partition(",")[2])
+    width, height = struct.unpack(">II", png[16:24])
+    box = image.bounding_box()
+    assert box is not None
+    return width, height, box["width"]
+
+
+def paper(notebook: NotebookPage, code: str) -> tuple[int, int, int]:
+    """Return the colour near the corner of the figure that `code` draws."""
+    output = notebook.run(LINE + code)
+    image = output.locator("img[src^='data:image/png']")
+    expect(image).to_be_visible()
+    return screenshot(notebook.page, image).rgb(9, 9)
+
+
+SIZED = LINE + "plt.rcParams['savefig.bbox'] = None\nplt.plot([1, 3, 2]);"
+
+
+def test_figures_have_the_pixels_of_the_screen(notebook: NotebookPage, dark: NotebookPage) -> None:
+    width, height, shown = figure(notebook.run(SIZED))
+    dense_width, dense_height, dense_shown = figure(dark.run(SIZED))
+    assert abs(dense_width - 2 * width) <= 2
+    assert abs(dense_height - 2 * height) <= 2
+    assert abs(dense_shown - shown) <= 1
+    assert abs(shown - width) <= 1
+    # A format that the user chose stays.
+    svg = dark.run("%config InlineBackend.figure_formats = ['svg']\nplt.plot([1, 2]);")
+    expect(svg.locator("img[src^='data:image/svg']")).to_have_count(1)
+    dark.run("%config InlineBackend.figure_formats = ['png']")
+
+
+def test_figures_without_a_style_are_dark_in_the_dark_theme(dark: NotebookPage) -> None:
+    assert paper(dark, "plt.plot([1, 3, 2]); plt.title('dark'); plt.legend(['a']);") == PAPER
+    assert paper(dark, "plt.imshow([[1, 2], [3, 4]]); plt.colorbar();") == PAPER
+    assert paper(dark, "plt.figure(facecolor='lightyellow'); plt.plot([1]);") == (255, 255, 224)
+    assert paper(dark, "plt.plot([1, 3, 2], 'k');") == WHITE, "black data needs white paper"
+    assert paper(dark, "with plt.style.context('ggplot'): plt.plot([1, 2]);") == WHITE
+    # The figure itself keeps Matplotlib's colours: a saved file is white.
+    output = dark.run(
+        LINE + "fig, ax = plt.subplots()\nax.plot([1, 2]); ax.set_title('t')\ndisplay(fig)\n"
+        "fig.savefig('saved.png')\nprint(plt.imread('saved.png')[5, 5, :3], ax.title.get_color())\n"
+        "print(fig.get_facecolor(), ax.spines['left'].get_edgecolor())\nplt.close(fig)"
+    )
+    expect(output).to_contain_text("[1. 1. 1.] black")
+    expect(output).to_contain_text("(1.0, 1.0, 1.0, 1.0) (0.0, 0.0, 0.0, 1.0)")
+
+
+def test_dark_figures_can_be_switched_off(dark: NotebookPage) -> None:
+    dark.choose("Settings")
+    dialog = dark.page.get_by_role("dialog", name="Settings")
+    dialog.get_by_label("Draw figures dark in the dark theme").uncheck()
+    dialog.get_by_role("button", name="Close").click()
+    assert paper(dark, "plt.plot([1, 3, 2]);") == WHITE
+
+
+def test_figures_are_white_in_the_light_theme(notebook: NotebookPage) -> None:
+    assert paper(notebook, "plt.plot([1, 3, 2]);") == WHITE
