@@ -266,3 +266,15 @@ def test_a_page_without_pointer_input_says_so(lab: Lab, kernel: str) -> None:
         assert len(told) == 3
         assert "the notebook" in told[0]
         assert told[1].startswith("InvalidType: draw: on_pointer must be a function")
+
+
+def test_images_know_their_cell_without_asking_the_page(notebook: NotebookPage) -> None:
+    shown = notebook.run(
+        f"{BRUSH}\nfrom browsergpu.gpu import platform\nasked, ask = [], platform.pointer_owner\n"
+        "platform.pointer_owner = lambda name: asked.append(name) or ask(name)\n"
+        "for _ in range(3): bg.draw(image, on_pointer=paint)\n"
+        "platform.pointer_owner = ask\nprint(asked)"
+    )
+    expect(shown).to_contain_text("[]")
+    drag(notebook, shown, (10, 8), (20, 8))
+    wait_up(notebook)

@@ -32,7 +32,7 @@ const RENDERERS = [
 
 function image(src, alt, { width } = /** @type {{width?: number}} */ ({})) {
   const shown = element("img", { src, alt: alt || "Image output" });
-  if (Number.isFinite(width)) {
+  if (width !== undefined && Number.isFinite(width)) {
     shown.addEventListener("load", () => {
       const { naturalWidth } = shown;
       // A figure for a dense screen has more pixels than its width on the page.

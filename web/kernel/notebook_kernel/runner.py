@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from . import (
+    after_import,
     asking,
     channel,
     comms,
@@ -30,6 +31,7 @@ from .shell import make_shell
 GRACE_SECONDS = 1.0
 # Packages whose code the event loop runs between the steps of tasks.
 LOOP_PACKAGES = ("asyncio", "contextvars", "pyodide", "_pyodide", __name__.partition(".")[0])
+_POINTER = "browsergpu.functions.images.pointer"
 
 
 class Runner:
@@ -187,6 +189,10 @@ class Runner:
         shown = outputs.active()
         return None if shown is None else shown.widget
 
+    def know_owners(self) -> None:
+        """Tell the package which run draws, so that it need not ask the page for each image."""
+        sys.modules[_POINTER].know_owners(self.active_run)
+
     def forget_drawing(self, canvas: str, owner: int) -> None:
         """Drop the array and the `on_pointer` of a drawing that the page no longer shows."""
         for name in ("drawn", "pointer"):
@@ -251,6 +257,7 @@ def start(post: Any, interruption: Any, answers: Any, load: Any) -> Runner:
     comms.install()
     figures.install()
     runner = Runner(interruption, packages.install_finder(load))
+    after_import.call(_POINTER, runner.know_owners)
     signal.signal(signal.SIGINT, runner.interrupt)
     asking.install(answers, runner.in_cell)
     return runner

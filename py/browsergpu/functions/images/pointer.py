@@ -99,6 +99,8 @@ _asked: set[str] = set()
 # The owner of the picture whose callback runs. What the callback draws has the same owner.
 _owner: ContextVar[int | None] = ContextVar("pointer_owner", default=None)
 _is_calling = False
+# Returns the owner of what the running code draws, if the page's own Python knows it.
+_find_owner: Callable[[], int | None] | None = None
 
 
 def check(op: str, callback: Any) -> None:
@@ -112,9 +114,17 @@ def check(op: str, callback: Any) -> None:
         raise InvalidArgument(op, "on_pointer", callback, "a plain function, not async", advice)
 
 
+def know_owners(find: Callable[[], int | None]) -> None:
+    """Call ``find()`` for the owner of a drawing, before the page is asked."""
+    global _find_owner
+    _find_owner = find
+
+
 def owner_of(canvas_id: str) -> int | None:
     """Return the owner of what is drawn on a canvas now, or None without a page that asks."""
     owner = _owner.get()
+    if owner is None and _find_owner is not None:
+        owner = _find_owner()
     return platform.pointer_owner(canvas_id) if owner is None else owner
 
 
