@@ -39,11 +39,17 @@ def memory_view(node: Node) -> View:
 
     Raises InvalidType for a type that the functions of Views do not support.
     """
-    if node.kind.dtype is None:
+    dtype = kernel_dtype(node.kind)
+    return View(node.storage.buffer, node.shape, dtype, node.strides, node.offset)
+
+
+def kernel_dtype(kind: ElementType) -> DType:
+    """Return a type as one of a View. Raises InvalidType if there is none."""
+    if kind.dtype is None:
         expected = "a dtype that the kernel supports"
         advice = "Cast it with .astype('int32') or another 32-bit dtype."
-        raise InvalidType("kernel", "dtype", node.kind.numpy, expected, advice)
-    return View(node.storage.buffer, node.shape, node.kind.dtype, node.strides, node.offset)
+        raise InvalidType("kernel", "dtype", kind.numpy, expected, advice)
+    return kind.dtype
 
 
 def pairs_view(node: Node) -> View:

@@ -10,7 +10,7 @@ strides and dilation, the input has zeros between its elements.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from browsergpu.arrays import apply
 from browsergpu.arrays.array import Array
@@ -19,6 +19,7 @@ from browsergpu.arrays.views import strided
 from browsergpu.core import checks
 from browsergpu.core.element_types import FLOAT16
 from browsergpu.core.errors import InvalidArgument
+from browsergpu.core.remembered import remembered
 from browsergpu.core.shapes import Shape
 from browsergpu.functions import manipulation
 from browsergpu.functions.nn import convolution_gradients as gradients
@@ -26,7 +27,7 @@ from browsergpu.functions.nn import inputs
 from browsergpu.functions.nn.padding import padded
 from browsergpu.functions.products.convolutions import convolved
 from browsergpu.functions.products.phases import transposed_by_phases
-from browsergpu.kernels.convolution.conv2d import output_extent, plan_conv2d
+from browsergpu.kernels.convolution.conv2d import Conv2dPlan, output_extent, plan_conv2d
 from browsergpu.kernels.convolution.conv2d_products import is_by_product
 
 
@@ -332,12 +333,13 @@ def conv_transpose3d(
     return _transposed("conv_transpose3d", 3, input, weight, bias, *settings)
 
 
-def _operands(
-    op: str, rank: int, input: Any, weight: Any, groups: Any
-) -> tuple[Array, Array, int, bool]:
+def _operands(op: str, rank: int, input: Any, weight: Any) -> tuple[Array, Array, bool]:
     x, alone = inputs.images(op, "input", input, rank)
-    w = inputs.floats(op, "weight", weight)
-    filters, channels = w.shape, x.shape[1]
+    return x, inputs.floats(op, "weight", weight), alone
+
+
+def _check_groups(op: str, rank: int, w: Any, filters: Shape, channels: int, groups: Any) -> int:
+    """Return the number of groups. ``w`` is shown in errors about its shape, ``filters``."""
     if len(filters) != rank + 2 or 0 in filters[2:]:
         expected = f"have {rank + 2} axes, the last {rank} not empty"
         raise InvalidArgument(op, "weight", w, expected)
@@ -345,31 +347,71 @@ def _operands(
     if channels % count or filters[0] % count:
         expected = f"a divisor of {channels} channels and of weight's {filters[0]}"
         raise InvalidArgument(op, "groups", groups, expected)
-    return x, w, count, alone
+    return count
+
+
+class _Settings(NamedTuple):
+    """Checked settings of a convolution, with its plan if the kernel computes all of it."""
+
+    stride: Shape
+    padding: Shape | str
+    dilation: Shape
+    groups: int
+    plan: Conv2dPlan | None
+
+
+@remembered
+def _settings(
+    op: str, rank: int, shape: Shape, filters: Shape, stride: Any, padding: Any, dilation: Any,
+    groups: Any,
+) -> _Settings:  # fmt: skip
+    """Check the settings of a convolution. Errors about the weight do not show it."""
+    w, channels = None, shape[1]
+    count = _check_groups(op, rank, w, filters, channels, groups)
+    if filters[1] * count != channels:
+        expected = f"have {channels // count} channels, as input has in each group"
+        raise InvalidArgument(op, "weight", w, expected)
+    steps = checks.each_axis(op, "stride", stride, rank, 1)
+    apart = checks.each_axis(op, "dilation", dilation, rank, 1)
+    if isinstance(padding, str):
+        return _Settings(steps, padding, apart, count, None)
+    around = checks.each_axis(op, "padding", padding, rank, 0)
+    _check_fit(op, w, shape, filters, around, apart)
+    is_whole = rank == 2
+    plan = plan_conv2d(op, shape, filters, None, steps, around, apart, count) if is_whole else None
+    return _Settings(steps, around, apart, count, plan)
+
+
+def _check_fit(
+    op: str, w: Any, shape: Shape, filters: Shape, padding: Shape, dilation: Shape
+) -> None:
+    for extent, kernel, margin, gap in zip(shape[2:], filters[2:], padding, dilation, strict=True):
+        if extent + 2 * margin <= gap * (kernel - 1):
+            expected = f"a kernel that fits the padded input of shape {shape}"
+            raise InvalidArgument(op, "weight", w, expected)
 
 
 def _convolved(
     op: str, rank: int, input: Any, weight: Any, bias: Any, stride: Any, padding: Any,
     dilation: Any, groups: Any,
 ) -> Array:  # fmt: skip
-    x, w, count, alone = _operands(op, rank, input, weight, groups)
-    filters, channels = w.shape, x.shape[1]
-    if filters[1] * count != channels:
-        expected = f"have {channels // count} channels, as input has in each group"
-        raise InvalidArgument(op, "weight", w, expected)
-    added = inputs.vector(op, "bias", bias, filters[0])
-    steps = checks.each_axis(op, "stride", stride, rank, 1)
-    apart = checks.each_axis(op, "dilation", dilation, rank, 1)
-    if isinstance(padding, str):
-        x, around = _pad_by_name(op, x, w, steps, padding, apart), (0,) * rank
+    x, w, alone = _operands(op, rank, input, weight)
+    try:
+        found = _settings(op, rank, x.shape, w.shape, stride, padding, dilation, groups)
+    except InvalidArgument as error:
+        if error.argument == "weight":
+            raise InvalidArgument(op, "weight", w, error.expected) from None
+        raise
+    steps, around, apart, count, plan = found
+    added = inputs.vector(op, "bias", bias, w.shape[0])
+    if plan is not None:
+        made = _planned(op, x, w, added, plan, plan.output_shape)
     else:
-        around = checks.each_axis(op, "padding", padding, rank, 0)
-    for extent, kernel, margin, gap in zip(x.shape[2:], filters[2:], around, apart, strict=True):
-        if extent + 2 * margin <= gap * (kernel - 1):
-            expected = f"a kernel that fits the padded input of shape {x.shape}"
-            raise InvalidArgument(op, "weight", w, expected)
-    found = _convolve(op, x, w, added, steps, around, apart, count)
-    return found.reshape(found.shape[1:]) if alone else found
+        if isinstance(around, str):
+            x, around = _pad_by_name(op, x, w, steps, around, apart), (0,) * rank
+            _check_fit(op, w, x.shape, w.shape, around, apart)
+        made = _convolve(op, x, w, added, steps, around, apart, count)
+    return made.reshape(made.shape[1:]) if alone else made
 
 
 def _pad_by_name(op: str, x: Array, w: Array, steps: Shape, padding: str, apart: Shape) -> Array:
@@ -405,7 +447,13 @@ def _convolve_2d(
     """Compute the convolution along two axes. The result has no first one if ``is_row``."""
     plan = plan_conv2d(op, x.shape, w.shape, None, stride, padding, dilation, groups)
     shape: Shape = plan.output_shape
-    shape = (*shape[:2], shape[3]) if is_row else shape
+    return _planned(op, x, w, bias, plan, (*shape[:2], shape[3]) if is_row else shape)
+
+
+def _planned(
+    op: str, x: Array, w: Array, bias: Array | None, plan: Conv2dPlan, shape: Shape
+) -> Array:
+    """Compute a planned convolution as an array of this shape."""
     made = inputs.room(op, x, inputs.common(x, w), shape)
     if made.size:
         own, filters = apply.packed(x), apply.packed(w)
@@ -450,7 +498,8 @@ def _transposed(
     op: str, rank: int, input: Any, weight: Any, bias: Any, stride: Any, padding: Any,
     output_padding: Any, dilation: Any, groups: Any,
 ) -> Array:  # fmt: skip
-    x, w, count, alone = _operands(op, rank, input, weight, groups)
+    x, w, alone = _operands(op, rank, input, weight)
+    count = _check_groups(op, rank, w, w.shape, x.shape[1], groups)
     own, each, *kernel = w.shape
     if own != x.shape[1]:
         expected = f"have {x.shape[1]} channels first, as input has"

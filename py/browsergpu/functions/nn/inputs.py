@@ -9,7 +9,7 @@ from browsergpu.arrays.array import Array
 from browsergpu.arrays.autograd.batched import BATCHED
 from browsergpu.arrays.lazy.node import Node
 from browsergpu.arrays.lazy.node import room as memory_for
-from browsergpu.arrays.reduce import memory_view, narrowed_to_int32
+from browsergpu.arrays.reduce import kernel_dtype, memory_view, narrowed_to_int32
 from browsergpu.core.checks import product
 from browsergpu.core.element_types import ElementType, promoted
 from browsergpu.core.errors import InvalidArgument, InvalidType
@@ -75,8 +75,8 @@ def memory_in(x: Array | None, shape: Shape) -> View | None:
     """
     if x is None:
         return None
-    view = memory(x)
-    return View(view.buffer, shape, view.dtype)
+    node = x.node.in_memory()
+    return View(node.storage.buffer, shape, kernel_dtype(node.kind))
 
 
 def memory_of(x: Array | None) -> View | None:

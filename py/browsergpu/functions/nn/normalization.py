@@ -65,12 +65,13 @@ def layer_norm(
     op = "layer_norm"
     x = inputs.floats(op, "input", input)
     shape = _last_axes(op, x, normalized_shape)
-    factors = [
-        None if v is None else inputs.shaped(op, name, inputs.floats(op, name, v), shape)
-        for name, v in (("weight", weight), ("bias", bias))
-    ]
-    gamma, beta = factors
+    gamma = _of_shape(op, "weight", weight, shape)
+    beta = _of_shape(op, "bias", bias, shape)
     return _normalised(op, x, product(shape), gamma, beta, checks.nonnegative(op, "eps", eps))
+
+
+def _of_shape(op: str, name: str, x: Any, shape: Shape) -> Array | None:
+    return None if x is None else inputs.shaped(op, name, inputs.floats(op, name, x), shape)
 
 
 def _last_axes(op: str, x: Array, normalized_shape: Any) -> Shape:
@@ -90,10 +91,12 @@ def _normalised(
     made = inputs.room(op, x, kind, x.shape)
     if not x.size:
         return made
-    own, factor, summand = (None if v is None else apply.packed(v) for v in (x, weight, bias))
+    own = apply.packed(x)  # kept until the kernel is recorded, as the others
+    factor = None if weight is None else apply.packed(weight)
+    summand = None if bias is None else apply.packed(bias)
     shape = x.size // length, length
     rows, target = inputs.memory_in(own, shape), inputs.memory_in(made, shape)
-    gamma, beta = (inputs.memory_in(v, (length,)) for v in (factor, summand))
+    gamma, beta = inputs.memory_in(factor, (length,)), inputs.memory_in(summand, (length,))
     assert rows is not None
     assert target is not None
     nn.layer_norm(x.device, op, rows, target, gamma, beta, eps)

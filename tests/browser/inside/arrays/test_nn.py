@@ -164,6 +164,34 @@ def test_convolutions(bg: Any, rank: int) -> None:
     assert_same(got, expected, rtol=1e-5)
 
 
+def test_convolutions_check_each_call(bg: Any) -> None:
+    """Equal settings of other types, and other weights, are refused after calls that succeed."""
+    from browsergpu.errors import InvalidArgument
+
+    x, w = bg.asarray(sample("float32", (1, 4, 6, 5))), bg.asarray(sample("float32", (6, 2, 3, 3)))
+    for _ in range(2):
+        found = bg.nn.conv2d(x, w, stride=1, groups=2)
+    for name, value in (
+        ("stride", True),
+        ("stride", 1.0),
+        ("groups", 2.0),
+        ("dilation", (1, True)),
+    ):
+        with pytest.raises(InvalidArgument) as raised:
+            bg.nn.conv2d(x, w, **{"stride": 1, "groups": 2, name: value})
+        assert raised.value.argument == name
+        assert raised.value.value is value
+    for given, groups in ((w, 1), (w[0], 2), (bg.zeros((6, 2, 7, 7)), 2)):
+        for padding in (0, "valid"):
+            with pytest.raises(InvalidArgument) as raised:
+                bg.nn.conv2d(x, given, None, 1, padding, 1, groups)
+            assert raised.value.argument == "weight"
+            assert raised.value.value is given
+            assert str(given.shape) in str(raised.value)
+    again = bg.nn.conv2d(x, w, stride=[1, 1], padding=np.array([0, 0]), groups=np.int32(2))
+    np.testing.assert_array_equal(again.numpy(), found.numpy())
+
+
 #: Input extents, kernel, stride, padding and output padding.
 TRANSPOSED = [
     ((4, 3), (3, 3), (2, 2), (1, 1), (1, 1)),
