@@ -12,6 +12,7 @@ from typing import Any
 from devsite.layout import Layout
 from devsite.site import prepare as prepare_site
 from suite.models import attention_of_parts, model, shapes
+from suite.onnx_decoder import decoders
 from suite.peers import VERSIONS, fetch_peers
 from suite.row import Row
 from suite.rows import rows
@@ -57,6 +58,7 @@ def make_folder(
     work = rows(sizes)
     _write(folder / "rows.json", [row.as_json() for row in work])
     _write(folder / "models.json", _models(work))
+    _write(folder / "decoders.json", decoders())
     if whole:
         _write(folder / "whole.json", whole_models(sizes))
     if wgpy is not None:

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from math import prod
 from typing import Any
 
-_TYPES = {"f32": 1, "f16": 10, "i32": 6, "i64": 7}
-_WIDTHS = {"f32": 4, "f16": 2}
+_TYPES = {"f32": 1, "u8": 2, "f16": 10, "i32": 6, "i64": 7}
+_WIDTHS = {"f32": 4, "f16": 2, "u8": 1}
 
 
 def _varint(value: int) -> bytes:
@@ -57,8 +57,11 @@ def node(
     )
 
 
-def value(name: str, dtype: str, shape: Sequence[int]) -> bytes:
-    dimensions = b"".join(field(1, field(1, extent)) for extent in shape)
+def value(name: str, dtype: str, shape: Sequence[int | str]) -> bytes:
+    """Return a value's type. Extents may be names."""
+    dimensions = b"".join(
+        field(1, field(2 if isinstance(extent, str) else 1, extent)) for extent in shape
+    )
     tensor = field(1, _TYPES[dtype]) + field(2, dimensions)
     return field(1, name) + field(2, field(1, tensor))
 
