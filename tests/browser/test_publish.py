@@ -137,9 +137,9 @@ def test_the_published_page_leads_to_the_documentation(context: BrowserContext, 
     page = context.new_page()
     with static_host(host) as address:
         page.goto(f"{address}/project/")
-        expect(page.get_by_role("button", name="Docs")).to_be_visible(timeout=PATIENCE_MS)
+        page.get_by_role("button", name="Help").click(timeout=PATIENCE_MS)
         with context.expect_page() as opened:
-            page.get_by_role("button", name="Docs").click()
+            page.get_by_role("menuitem", name="Docs").click()
         expect(opened.value).to_have_url(f"{address}/project/docs/")
         expect(opened.value).to_have_title(re.compile("browsergpu"))
 
@@ -148,3 +148,28 @@ def test_a_folder_with_files_is_not_overwritten(tmp_path: Path) -> None:
     (tmp_path / "mine.txt").touch()
     with pytest.raises(PublishRefused, match="must be new or empty"):
         publish({}, tmp_path)
+
+
+def test_the_published_page_leads_to_jupyterlite(context: BrowserContext, tmp_path: Path) -> None:
+    lite = tmp_path / "built"
+    lite.mkdir()
+    (lite / "index.html").write_text("<title>JupyterLite</title>")
+    roots = {prefix: prepare().roots[prefix] for prefix in ("/", "/vendor/")}
+    publish(roots, tmp_path / "host" / "project", lite)
+    page = context.new_page()
+    with static_host(tmp_path / "host") as address:
+        page.goto(f"{address}/project/")
+        page.get_by_role("button", name="Help").click(timeout=PATIENCE_MS)
+        with context.expect_page() as opened:
+            page.get_by_role("menuitem", name="JupyterLite").click()
+        expect(opened.value).to_have_url(f"{address}/project/lite/")
+        expect(opened.value).to_have_title("JupyterLite")
+
+
+def test_without_jupyterlite_the_page_does_not_name_it(context: BrowserContext, host: Path) -> None:
+    page = context.new_page()
+    with static_host(host) as address:
+        page.goto(f"{address}/project/")
+        page.get_by_role("button", name="Help").click(timeout=PATIENCE_MS)
+        expect(page.get_by_role("menuitem", name="Docs")).to_be_visible()
+        expect(page.get_by_role("menuitem", name="JupyterLite")).to_be_hidden()

@@ -19,10 +19,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("folder", type=Path, help="an empty or new folder")
     parser.add_argument("--offline", action="store_true", help="use only what is in .cache/")
+    parser.add_argument(
+        "--jupyterlite",
+        type=Path,
+        metavar="SITE",
+        help="a site of tools/jupyterlite, published at lite/ and linked from the Help menu",
+    )
     options = parser.parse_args(arguments)
+    if options.jupyterlite and not (options.jupyterlite / "index.html").is_file():
+        parser.error(f"{options.jupyterlite} has no index.html: build it with tools/jupyterlite")
     try:
         site = prepare(offline=options.offline, progress=Console(sys.stderr))
-        publish(site.roots, options.folder)
+        publish(site.roots, options.folder, options.jupyterlite)
     except (SiteError, OSError) as error:
         print(error, file=sys.stderr)
         return 1

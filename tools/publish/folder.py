@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,16 +14,20 @@ PAGE = Path(__file__).with_name("page")
 START = 'src="app/main.js"'
 PUBLISHED_START = 'src="start.js"'
 FILES = "published-files.js"
+#: The folder of a JupyterLite site, and the page's menu entry that leads to it.
+LITE = "lite"
+_ENTRY = re.compile(r'(<button [^>]*data-action="lite"[^>]*) hidden>')
 
 
 class PublishRefused(SiteError):
     """The folder to write to is not empty."""
 
 
-def publish(roots: Mapping[str, Path], target: Path) -> None:
+def publish(roots: Mapping[str, Path], target: Path, lite: Path | None = None) -> None:
     """Write the folder of each URL prefix, longest prefix last, into an empty or new folder.
 
-    The page works below any path of a host, since its files use relative addresses.
+    The page works below any path of a host, since its files use relative addresses. Its Help menu
+    leads to the JupyterLite site ``lite``, which the page's service worker leaves alone.
     """
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
         raise PublishRefused(
@@ -33,7 +38,15 @@ def publish(roots: Mapping[str, Path], target: Path) -> None:
         if prefix == "/docs/":  # replaces the page that says how to build it
             shutil.rmtree(place, ignore_errors=True)
         shutil.copytree(folder, place, dirs_exist_ok=True)
+    if lite is not None:
+        index = target / "index.html"
+        text, count = _ENTRY.subn(r"\1>", index.read_text(encoding="utf-8"))
+        if count != 1:
+            raise ValueError(f"{index} must have one hidden entry for JupyterLite")
+        index.write_text(text, encoding="utf-8")
     _start_by_service_worker(target)
+    if lite is not None:
+        shutil.copytree(lite, target / LITE)
 
 
 def _start_by_service_worker(target: Path) -> None:

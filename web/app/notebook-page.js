@@ -156,6 +156,7 @@ export function openNotebookPage(app) {
       (title, url) => documents.openFromSite(title, url),
     ),
     docs: () => void window.open("docs/", "_blank", "noopener"),
+    lite: () => void window.open("lite/", "_blank", "noopener"),
     help: () => found["help-dialog"].showModal(),
     find: () => finder.open(),
     settings: settingsDialog({
@@ -177,8 +178,9 @@ export function openNotebookPage(app) {
   onPick(found["file-picker"], (chosen) => take(chosen.map((file) => ({ file }))));
   acceptDrops(found["drop-veil"], take);
   menuOf(found["more-button"], found["more-menu"]);
-  menuOf(found["share-button"], found["share-menu"]);
-  menuOf(found["narrow-button"], found["narrow-menu"]);
+  for (const name of ["file", "share", "help", "narrow"]) {
+    menuOf(found[`${name}-button`], found[`${name}-menu`]);
+  }
   notebook.addEventListener("split", (event) =>
     cells.split(/** @type {CustomEvent} */ (event).detail));
   commandKeys(found.cells, notebook, { ...actions, cells, selection });

@@ -15,6 +15,10 @@ from .patience import GLANCE_MS, PATIENCE_MS
 expect.set_options(timeout=GLANCE_MS)
 
 
+#: The entries of the header's menus.
+_MENUS = {"File": ("New", "Open", "Notebooks", "Save"), "Help": ("Tour", "Docs", "Keys")}
+
+
 class NotebookPage:
     """A user's actions on the page, and what the page shows."""
 
@@ -90,7 +94,14 @@ class NotebookPage:
     # -- the rest of the page --------------------------------------------------------------------
 
     def press(self, name: str) -> None:
-        """Click a toolbar button by name."""
+        """Click a button of the header, or an entry of its menus File and Help."""
+        menu = next((menu for menu, entries in _MENUS.items() if name in entries), None)
+        if menu is not None:
+            self.press(menu)
+            self.page.get_by_role("menu", name=menu).get_by_role(
+                "menuitem", name=name, exact=True
+            ).click()
+            return
         self.page.locator("header").get_by_role("button", name=name, exact=True).click()
 
     def choose(self, name: str) -> None:

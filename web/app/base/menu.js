@@ -5,8 +5,6 @@ const STEPS = { ArrowDown: 1, ArrowUp: -1 };
 
 /** @param {HTMLElement} button @param {HTMLElement} menu */
 export function menuOf(button, menu) {
-  const items = [...menu.querySelectorAll("button")];
-
   menu.addEventListener("beforetoggle", (event) => {
     if (/** @type {ToggleEvent} */ (event).newState !== "open") return;
     const { left, right, bottom } = button.getBoundingClientRect();
@@ -16,6 +14,7 @@ export function menuOf(button, menu) {
     menu.style.right = isLeft ? "auto" : `${document.documentElement.clientWidth - right}px`;
   });
   menu.addEventListener("keydown", (event) => {
+    const items = [...menu.querySelectorAll("button")].filter((one) => one.checkVisibility());
     const index = items.indexOf(/** @type {HTMLButtonElement} */ (document.activeElement));
     const ends = { Home: 0, End: items.length - 1 };
     const next = ends[event.key] ?? (index + STEPS[event.key] + items.length) % items.length;

@@ -5,17 +5,8 @@ const STEPS = { ArrowRight: 1, ArrowLeft: -1 };
 const isThere = (button) => !button.disabled && button.offsetParent !== null;
 const buttonsOf = (toolbar) => [...toolbar.querySelectorAll("button")].filter(isThere);
 
-/** On a narrow screen only the toolbar of the masthead stays: publish the height of the rest. */
-function tellHeight(masthead) {
-  const toolbar = masthead.querySelector(".toolbar");
-  new ResizeObserver(() => {
-    masthead.style.setProperty("--above-toolbar", `${toolbar.offsetTop}px`);
-  }).observe(masthead);
-}
-
 /** Listen for all toolbars of `page`. */
 export function toolbarKeys(page) {
-  tellHeight(page.querySelector(".masthead"));
   page.addEventListener("keydown", (event) => {
     const toolbar = event.target.closest('[role="toolbar"]');
     if (!toolbar || !event.target.matches("button")) return;
