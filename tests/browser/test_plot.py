@@ -8,14 +8,14 @@ from harness.pixels import Pixels, screenshot
 
 SPIKE = """
 import browsergpu as bg
-n = 1_000_000
+n = 559 * 1800
 y = bg.zeros(n)
-y[n // 4] = 1
+y[140 * 1800] = 1  # in the middle of a column, so that it is covered completely
 y[n // 2 : n // 2 + 100_000] = bg.nan
 recorder = bg.init().recorder
 reads = recorder.counters["readbacks"]
 bg.plot(y, y - 1, "r", label=["spike", "below"], title="Spikes", xlabel="sample", ylabel="V",
-        xlim=(0, n), ylim=(-1, 1))
+        xlim=(0, n), ylim=(-1, 319 / 160 - 1))
 recorder.counters["readbacks"] - reads
 """
 
@@ -43,7 +43,7 @@ def test_a_spike_among_a_million_samples_is_on_the_canvas(notebook: NotebookPage
     right = max(curve)
     assert right == left + 559
     assert {x: n for x, n in blue.items() if x in curve and n > 3}.keys() == {left + 140}
-    # The axis has 320 pixels from -1 to 1, and the red curve ends where the spike begins.
+    # The axis has 160 pixels from -1 to 0, and the red curve ends where the spike begins.
     assert 158 <= blue[left + 140] <= 161, "the spike is half of the axis high"
     assert all(x in red for x in (left, left + 140, left + 270))
     gap = range(left + 284, left + 332)
@@ -74,3 +74,20 @@ def test_the_ylabel_reads_upwards_beside_the_axis(notebook: NotebookPage) -> Non
     across, up = ({at[i] for at in dark} for i in (0, 1))
     assert max(across) - min(across) < 16 < 90 < max(up) - min(up)
     assert abs((max(up) + min(up)) / 2 - 167) < 8, "in the middle of the axis"
+
+
+def test_plots_are_dark_in_the_dark_theme(notebook: NotebookPage) -> None:
+    code = "import browsergpu as bg\nbg.plot(bg.ones(8), title='dark'{})"
+
+    def corner(more: str) -> tuple[int, int, int]:
+        canvas = notebook.run(code.format(more)).locator("canvas")
+        return screenshot(notebook.page, canvas).rgb(4, 4)
+
+    notebook.page.emulate_media(color_scheme="dark")
+    try:
+        assert corner("") == (30, 33, 35)
+        assert corner(", dark=False") == (255, 255, 255)
+        assert corner(", color='k'") == (255, 255, 255), "black on dark paper would be invisible"
+    finally:
+        notebook.page.emulate_media(color_scheme="light")
+    assert corner("") == (255, 255, 255)

@@ -32,6 +32,7 @@ GRACE_SECONDS = 1.0
 # Packages whose code the event loop runs between the steps of tasks.
 LOOP_PACKAGES = ("asyncio", "contextvars", "pyodide", "_pyodide", __name__.partition(".")[0])
 _POINTER = "browsergpu.functions.images.pointer"
+_PAPER = "browsergpu.functions.images.paper"
 
 
 class Runner:
@@ -233,6 +234,11 @@ def _resolve(future: asyncio.Future[None]) -> None:
         future.set_result(None)
 
 
+def _know_theme() -> None:
+    """Tell the package which theme the page has."""
+    sys.modules[_PAPER].know_theme(lambda: screen.is_dark)
+
+
 def _success(value: Any, wanted: bool) -> dict[str, Any]:
     """Return the fields of a successful run. `wanted`: include the value's text, not for cells."""
     if value is None or not wanted:
@@ -258,6 +264,7 @@ def start(post: Any, interruption: Any, answers: Any, load: Any) -> Runner:
     figures.install()
     runner = Runner(interruption, packages.install_finder(load))
     after_import.call(_POINTER, runner.know_owners)
+    after_import.call(_PAPER, _know_theme)
     signal.signal(signal.SIGINT, runner.interrupt)
     asking.install(answers, runner.in_cell)
     return runner

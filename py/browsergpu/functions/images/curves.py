@@ -7,7 +7,7 @@ from functools import cache
 import numpy as np
 
 from browsergpu.arrays.array import Array
-from browsergpu.functions import creation
+from browsergpu.functions import creation, statistics
 from browsergpu.functions.custom.raw_kernel import RawKernel
 from browsergpu.kernels.text import shaders
 
@@ -15,6 +15,8 @@ _THREADS = 64
 #: Lines that a thread of the kernel follows.
 _STEPS = 32
 _MOST_GROUPS = 65535
+#: Rows and columns of the mask for each pixel of a smooth picture.
+_FINE = 3
 
 
 @cache
@@ -49,4 +51,21 @@ def mask(
         (-(-groups // rows), rows), x, y, found,
         np.uint32(n), np.int32(width), np.int32(height), np.int32(size), np.uint32(is_disc),
     )  # fmt: skip
+    return found
+
+
+def coverage(
+    x: Array, y: Array, height: int, width: int, *, size: int, is_line: bool, is_disc: bool
+) -> Array:
+    """Return the float32 share [height, width] of each pixel that a curve or points cover.
+
+    The arguments are those of :func:`mask`.
+    """
+    middle = (_FINE - 1) / 2
+    fine = mask(
+        x * _FINE + middle, y * _FINE + middle, height * _FINE, width * _FINE,
+        size=size * _FINE, is_line=is_line, is_disc=is_disc,
+    )  # fmt: skip
+    blocks = fine.reshape(height, _FINE, width, _FINE).astype(np.float32)
+    found: Array = statistics.mean(blocks, axis=(1, 3))
     return found

@@ -15,6 +15,7 @@ from browsergpu.core.errors import InvalidArgument, InvalidType
 from browsergpu.functions import creation, elementwise, manipulation, statistics
 from browsergpu.functions.images import curves, figures
 from browsergpu.functions.images.figures import CHARACTER, GAP, LINE, TEXT, TICK, TITLE, Frame
+from browsergpu.functions.images.paper import LIGHT, Paper
 from browsergpu.functions.images.series import MARKERS, Series
 
 #: Pixels of the area within the axes.
@@ -120,12 +121,19 @@ def _automatic(ranges: list[list[float]], is_log: bool) -> Limits:
 
 
 def area(
-    series: list[Series], x: Axis, y: Axis, shape: tuple[int, int], linewidth: int, alpha: float
+    series: list[Series],
+    x: Axis,
+    y: Axis,
+    shape: tuple[int, int],
+    linewidth: int,
+    alpha: float,
+    on: Paper = LIGHT,
 ) -> Array:
-    """Return the RGBA image [height, width, 4] of the curves on white."""
+    """Return the RGBA image [height, width, 4] of the curves on paper."""
     height, width = shape
     device = series[0].y.device
-    image: Array = creation.ones((height, width, 3), dtype=np.float32, device=device)
+    color = creation.asarray(np.asarray(on.paper, np.float32), device=device)
+    image: Array = manipulation.broadcast_to(color, (height, width, 3))
     for one in series:
         samples = one.x
         if samples is None:
@@ -138,12 +146,12 @@ def area(
             if not (one.has_line if is_line else one.marker):
                 continue
             size = linewidth if is_line else MARKERS[one.marker or ","]
-            made = curves.mask(
+            made = curves.coverage(
                 columns, rows, height, width, size=size, is_line=is_line, is_disc=not is_line
             )
             covered = made if covered is None else elementwise.maximum(covered, made)
         assert covered is not None  # a series has a line or a marker
-        share = (covered > 0)[..., None] * (float(one.color[3]) * alpha)
+        share = covered[..., None] * (float(one.color[3]) * alpha)
         image = image * (1 - share) + color * share
     return manipulation.concat([image, creation.ones_like(image[..., :1])], axis=2)
 
@@ -191,13 +199,17 @@ def layout(
 
 
 def composed(
-    made: Frame, painted: np.ndarray, swatches: list[tuple[int, int, np.ndarray]], image: Array
+    made: Frame,
+    painted: np.ndarray,
+    swatches: list[tuple[int, int, np.ndarray]],
+    image: Array,
+    on: Paper,
 ) -> Array:
     """Return the RGB picture of the painted frame with its legend and curves."""
-    background = painted.copy()
+    background = on.printed(painted)
     for top, left, color in swatches:
         share = color[3]
-        background[top : top + 3, left : left + SWATCH, :3] = np.round(
-            255 * (color[:3] * share + 1 - share)
+        background[top : top + 3, left : left + SWATCH] = np.round(
+            255 * (color[:3] * share + np.asarray(on.paper) * (1 - share))
         )
     return figures.composed(made, background, image, None)

@@ -9,7 +9,7 @@ from browsergpu.arrays.autograd.rules import constant
 from browsergpu.core import checks
 from browsergpu.core.errors import InvalidArgument, InvalidType
 from browsergpu.device import canvas
-from browsergpu.functions.images import plots, series
+from browsergpu.functions.images import paper, plots, series
 from browsergpu.functions.interchange import display
 from browsergpu.gpu import platform
 
@@ -31,6 +31,7 @@ def plot(
     ylim: tuple[float, float] | None = None,
     xscale: str = "linear",
     yscale: str = "linear",
+    dark: bool | None = None,
     canvas_id: str = "gpu-canvas",
 ) -> None:
     """Show arrays as curves or points on a canvas.
@@ -57,6 +58,9 @@ def plot(
         The ends of an axis. By default, the finite values with a margin of 5 % at each end.
     xscale, yscale : {"linear", "log"}, optional
         The scale of an axis. A log scale leaves out values up to 0.
+    dark : bool, optional
+        Whether the paper is dark and the texts are light. By default, as the notebook's theme: dark
+        in the dark theme, unless a curve is too dark for it. Elsewhere light.
     canvas_id : str, optional
         The id of the canvas. A plot replaces the image of its canvas, so a loop makes an animation.
 
@@ -75,7 +79,8 @@ def plot(
     axis; with ``xlim`` and ``ylim``, nothing is read.
 
     In each column of pixels, a line covers all pixels between the least and the greatest height of
-    the curve there. So the extreme of one sample among millions is visible.
+    the curve there. So the extreme of one sample among millions is visible. Edges are smooth: a
+    pixel that is covered in part has a part of the color.
 
     Examples
     --------
@@ -94,6 +99,8 @@ def plot(
     for name, text in texts.items():
         if text is not None and not isinstance(text, str):
             raise InvalidType(op, name, text, "a str or None")
+    if dark is not None and not isinstance(dark, bool):
+        raise InvalidType(op, "dark", dark, "a bool or None")
     for name, scale in (("xscale", xscale), ("yscale", yscale)):
         if scale not in _SCALES:
             raise InvalidArgument(op, name, scale, f"one of {', '.join(_SCALES)}")
@@ -103,8 +110,9 @@ def plot(
     target = canvas.find(op, canvas_id)
     x, y = plots.axes(found, x_limits, y_limits, x_log=x_log, y_log=y_log)
     shape = plots.HEIGHT, plots.WIDTH
-    curves = plots.area(found, x, y, shape, linewidth, opacity)
+    on = paper.choose(dark, [one.color for one in found])
+    curves = plots.area(found, x, y, shape, linewidth, opacity, on)
     frame, swatches = plots.layout(found, x, y, shape, texts)
     painted = platform.paint_frame(frame.height, frame.width, frame.lines, frame.texts)
-    picture: Array = plots.composed(frame, painted, swatches, curves)
+    picture: Array = plots.composed(frame, painted, swatches, curves, on)
     display.show(op, target, canvas_id, picture)

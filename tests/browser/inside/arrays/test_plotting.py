@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from browsergpu.core.errors import InvalidArgument, InvalidType
-from browsergpu.functions.images import curves, plots, series
+from browsergpu.functions.images import curves, paper, plots, series
 
 
 def mask(bg: Any, x: Any, y: Any, height: int, width: int, **options: Any) -> np.ndarray:
@@ -129,6 +129,40 @@ def test_colors_of_curves_over_each_other(bg: Any) -> None:
     np.testing.assert_array_equal(image[0, 5], 1)
 
 
+def test_edges_of_lines_are_smooth(bg: Any) -> None:
+    found = series.parse("plot", (bg.asarray([0.0, 1.0]),), "k", None)
+    axis = plots.Axis(0, 1, False), plots.Axis(0, 1, False)
+    image = np.asarray(plots.area(found, *axis, (11, 61), 1, 1.0))[..., 0]
+    covered = 1 - image
+    # The line rises by a pixel over six columns, so the pixels beside it are covered in part.
+    assert ((covered > 0.2) & (covered < 0.8)).sum() > 30
+    np.testing.assert_allclose(covered.sum(axis=0)[2:-2], 1, atol=0.4)
+    level = series.parse("plot", (bg.full(3, 0.5),), "k", None)
+    flat = 1 - np.asarray(plots.area(level, *axis, (11, 61), 1, 1.0))[..., 0]
+    np.testing.assert_allclose(flat.sum(axis=0), 1, atol=1e-6)
+    assert flat[5].min() == 1
+
+
+def test_dark_paper(bg: Any) -> None:
+    (curve,) = series.parse("plot", (bg.full(3, 0.5),), "r", None)
+    axis = plots.Axis(0, 2, False), plots.Axis(0, 1, False)
+    image = np.asarray(plots.area([curve], *axis, (5, 9), 1, 1.0, paper.DARK))
+    np.testing.assert_allclose(image[0, 0, :3], paper.DARK.paper, atol=1e-6)
+    np.testing.assert_allclose(image[2, 4, :3], [1, 0, 0], atol=1e-6)
+    printed = paper.DARK.printed(np.array([[[0, 0, 0, 255], [255, 255, 255, 255]]], np.uint8))
+    np.testing.assert_array_equal(printed, [[[230, 231, 229], [30, 33, 35]]])
+    black, red = np.array([0, 0, 0, 1.0]), np.array([1.0, 0, 0, 1])
+    assert paper.choose(None, [red]) is paper.LIGHT, "without a page"
+    paper.know_theme(lambda: True)
+    try:
+        assert paper.choose(None, [red]) is paper.DARK
+        assert paper.choose(None, [red, black]) is paper.LIGHT
+        assert paper.choose(False, [red]) is paper.LIGHT
+    finally:
+        paper.know_theme(lambda: False)
+    assert paper.choose(True, [black]) is paper.DARK
+
+
 def test_zooming_in_shows_each_sample(bg: Any) -> None:
     n = 100_000
     y = bg.asarray((np.arange(n) % 2).astype(np.float32))
@@ -163,6 +197,7 @@ def test_zooming_in_shows_each_sample(bg: Any) -> None:
         (([1.0],), {"ylim": (0, 1), "yscale": "log"}, "ylim"),
         (([1.0],), {"xscale": "symlog"}, "xscale"),
         (([1.0],), {"title": 3}, "title"),
+        (([1.0],), {"dark": 1}, "dark"),
     ],
 )
 def test_wrong_arguments_are_refused(bg: Any, args: Any, options: Any, name: str) -> None:
