@@ -188,12 +188,16 @@ def test_an_output_widget_captures_what_is_printed_and_drawn(notebook: NotebookP
     expect(captured.locator("canvas.picture")).to_be_visible()
     expect(captured).not_to_contain_text("afterwards")
     expect(output).to_contain_text("before\nafterwards")
-    # What the widget contains lies between what is above and below it.
+    # What the widget contains lies between what is above and below it, once the page has its size.
     shown = widget(output)
-    inner, end = captured.bounding_box(), shown.locator("i").bounding_box()
-    assert inner
-    assert end
-    assert inner["y"] + inner["height"] <= end["y"] + 1
+    end = shown.locator("i")
+    for _ in range(100):
+        inner, below = captured.bounding_box(), end.bounding_box()
+        if inner and below and inner["y"] + inner["height"] <= below["y"] + 1:
+            break
+        notebook.page.wait_for_timeout(200)
+    else:
+        pytest.fail(f"the outputs at {inner} cover what is below them, at {below}")
     shown.get_by_text("b", exact=True).click()
     expect(shown.get_by_text("other")).to_be_visible()
     expect(captured).to_have_count(0)
