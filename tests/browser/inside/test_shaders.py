@@ -163,20 +163,16 @@ def messages(device: Any, source: str) -> list[str]:
 
 
 def texts(file: str) -> list[str]:
-    """Return a file's text, or the text of each alternative, as in lib/numbers.wgsl."""
-    from browsergpu.kernels.linalg.matrices import NUMBERS
+    """Return the texts that the configurations of a file's kernels compile, or the file's text."""
     from browsergpu.kernels.text import shaders
 
-    if "//#repeat" in shaders.load(file):
-        return [shaders.to_compile(file, {}, immediates=False)[0]]
-    alternatives = {
-        "COMPLEX": [*NUMBERS.values()],
-        "WIDE": [{"NARROW": 1, "WIDE": 0}, {"NARROW": 0, "WIDE": 1}],
-    }
-    for name, each in alternatives.items():
-        if f"override {name}:" in shaders.load(file):
-            return [shaders.to_compile(file, chosen, immediates=False)[0] for chosen in each]
-    return [shaders.load(file)]
+    found = dict.fromkeys(
+        shaders.to_compile(file, constants, immediates=False)[0]
+        for kernel in KERNELS.values()
+        if kernel.shader == file
+        for constants in kernel.configurations.values()
+    )
+    return list(found) or [shaders.load(file)]
 
 
 @pytest.mark.parametrize("file", FILES)
