@@ -22,6 +22,18 @@ def widget(output: Locator, index: int = 0) -> FrameLocator:
     return output.locator(".widget-frame iframe").nth(index).content_frame
 
 
+def settle(target: Locator) -> None:
+    """Wait for a frame's place. Chromium ignores clicks on frames that have just moved or grown."""
+    expect(target).to_be_visible()
+    target.page.wait_for_timeout(1000)
+
+
+def click(target: Locator) -> None:
+    """Click in a frame once it has settled."""
+    settle(target)
+    target.click()
+
+
 def press(notebook: NotebookPage, *keys: str) -> None:
     for key in keys:
         notebook.page.keyboard.press(key)
@@ -42,7 +54,9 @@ def test_a_slider_is_dragged_and_moved_by_keys(notebook: NotebookPage) -> None:
     press(notebook, "ArrowRight", "ArrowRight")
     expect(widget(output).locator(".widget-readout").first).to_have_text("7")
     notebook.wait_idle()
-    box = widget(output).get_by_role("slider", name="late").bounding_box()
+    late = widget(output).get_by_role("slider", name="late")
+    settle(late)
+    box = late.bounding_box()
     assert box
     mouse, y = notebook.page.mouse, box["y"] + box["height"] / 2
     mouse.move(box["x"] + box["width"] / 2, y)
@@ -67,7 +81,7 @@ def test_a_button_runs_python_and_displays_stay_equal(notebook: NotebookPage) ->
         "level.observe(lambda change: print(change.old, '→', change['new']), names='value')\n"
         "display(HBox([level, more]))\nlevel"
     )
-    widget(output).get_by_role("button", name="More").click()
+    click(widget(output).get_by_role("button", name="More"))
     expect(output).to_contain_text("2 → 5")
     expect(output).to_contain_text("up to 5")
     for index in range(2):
@@ -100,7 +114,7 @@ def test_interact_is_saved_as_plain_output(notebook: NotebookPage) -> None:
     press(notebook, "ArrowRight")
     expect(output).to_contain_text("nononono 0.5")
     expect(output).not_to_contain_text("n is 3")
-    controls.get_by_label("loud").check()
+    click(controls.get_by_label("loud"))
     controls.get_by_label("word").select_option("yes")
     expect(output).to_contain_text("YESYESYESYES 0.5")
     # An error of the function replaces its output until the next call.
@@ -151,18 +165,18 @@ def test_tabs_sections_and_choices(notebook: NotebookPage) -> None:
     shown.get_by_label("lines").fill("one\ntwo")
     press(notebook, "Tab")
     expect(told).to_have_text("Textarea value 'one\\ntwo'")
-    shown.get_by_text("choices", exact=True).click()
+    click(shown.get_by_text("choices", exact=True))
     expect(told).to_have_text("Tab selected_index 1")
     expect(shown.get_by_role("slider")).to_have_count(0)  # in the other tab
-    shown.get_by_label("large").check()
+    click(shown.get_by_label("large"))
     expect(told).to_have_text("RadioButtons value 'large'")
-    shown.get_by_role("button", name="square").click()
+    click(shown.get_by_role("button", name="square"))
     expect(told).to_have_text("ToggleButtons value 2")
-    shown.get_by_role("button", name="loud").click()
+    click(shown.get_by_role("button", name="loud"))
     expect(told).to_have_text("ToggleButton value True")
-    shown.locator(".widget-play button").first.click()
+    click(shown.locator(".widget-play button").first)
     expect(told).to_have_text("Play value 3")
-    shown.get_by_text("B", exact=True).click()
+    click(shown.get_by_text("B", exact=True))
     expect(shown.get_by_text("second", exact=True)).to_be_visible()
     expect(told).to_have_text("Accordion selected_index 1")
     notebook.run("more.selected_index = 0\ntabs.set_title(0, 'sliders')\nmore.set_title(1, 'Z')")
@@ -198,10 +212,10 @@ def test_an_output_widget_captures_what_is_printed_and_drawn(notebook: NotebookP
         notebook.page.wait_for_timeout(200)
     else:
         pytest.fail(f"the outputs at {inner} cover what is below them, at {below}")
-    shown.get_by_text("b", exact=True).click()
+    click(shown.get_by_text("b", exact=True))
     expect(shown.get_by_text("other")).to_be_visible()
     expect(captured).to_have_count(0)
-    shown.get_by_text("a", exact=True).click()
+    click(shown.get_by_text("a", exact=True))
     expect(captured).to_contain_text("inside")
     # Python knows the outputs, adds to them and removes them.
     notebook.wait_idle()
@@ -255,7 +269,7 @@ def test_an_anywidget_has_its_script_style_and_messages(notebook: NotebookPage) 
     button = widget(output).get_by_role("button")
     expect(button).to_have_text("count is 7")
     expect(button).to_have_css("color", "rgb(1, 2, 3)")
-    button.click()
+    click(button)
     expect(button).to_have_text("count is 8")
     expect(widget(output).locator("p")).to_have_text("answer in bytes")
     result = notebook.run("counter.value, got")
@@ -300,7 +314,7 @@ def test_binary_values_arrive(notebook: NotebookPage) -> None:
     expect(image).to_have_js_property("naturalWidth", 50)
     file = {"name": "kept.txt", "mimeType": "text/plain", "buffer": b"uploaded"}
     with notebook.page.expect_file_chooser() as chooser:
-        widget(output).get_by_role("button").click()
+        click(widget(output).get_by_role("button"))
     chooser.value.set_files([file])
     expect(widget(output).locator("body")).to_contain_text("(1)")
     notebook.wait_idle()
@@ -333,7 +347,7 @@ def test_a_handler_is_interrupted_and_a_restart_ends_widgets(notebook: NotebookP
         "@stuck.on_click\ndef _(button):\n    print('begun')\n    while True: pass\n"
         "HBox([stuck, size])"
     )
-    widget(output).get_by_role("button", name="Stuck").click()
+    click(widget(output).get_by_role("button", name="Stuck"))
     expect(output).to_contain_text("begun")
     notebook.press("Interrupt")
     expect(output.locator(".output-traceback").first).to_contain_text("KeyboardInterrupt")
