@@ -159,6 +159,8 @@ HELD = {"4", "8", "16"}
 # Configurations by the kernel's name or its first word; other kernels have one unnamed
 # configuration.
 CONFIGURATIONS = {
+    "cached_attention": {"1", "8"},
+    "cached_attention_int8": {"1", "8"},
     "attention_sums": {"1", "1 f16", "2", "2 f16"},
     "attention_query_gradients": {"1", "1 f16", "2", "2 f16"},
     "attention_key_gradients": {"1", "1 f16", "2", "2 f16"},
@@ -265,7 +267,10 @@ CONFIGURATIONS = {
     },
     "philox": {"words", "uniform", "integers"},
     "normal": {"normal", "exponential"},
-    **{kernel: set(FORMATS) for kernel in ("quantized_rows", "dequantize", "quantized_tile")},
+    **{
+        kernel: set(FORMATS)
+        for kernel in ("quantized_halves", "quantized_rows", "dequantize", "quantized_tile")
+    },
     # vectors, rows of a thread, threads that share rows
     "quantized_thin": {
         f"{name} {shares}"

@@ -17,6 +17,8 @@ from browsergpu.kernels.quantized.formats import CONFIGURATIONS
 
 _EIGHT = 8  # halves in a vec4u; rows are padded to a multiple
 _THREADS = 64  # of a workgroup of vector_halves
+#: The kernel for each number of rows of a tile.
+_KERNELS = {128: "quantized_matrix128", 64: "quantized_matrix64", 32: "quantized_matrix32"}
 #: Maximum bytes of the temporary float16 matrix.
 _LARGEST = 2**27
 _MISSING = float_word(float("nan"))
@@ -51,7 +53,7 @@ def multiply(
     grid = fold(blocks(rows, tile.rows) * blocks(vectors, tile.columns))
     bound = (left, right, of_rows, of_vectors, x if added is None else added, y)
     fields = (rows, vectors, columns, 0, 0, 0, kind, _MISSING)
-    build.dispatch(f"quantized_matrix{tile.rows}", "", grid, bound, *fields)
+    build.dispatch(_KERNELS[tile.rows], "", grid, bound, *fields)
     build.release(of_rows, of_vectors, left, right)
 
 
@@ -70,7 +72,7 @@ def _work(f: Fields) -> Work:
 
 def _of_tile(tile: gemm_f16.MatrixTile) -> Kernel:
     return Kernel(
-        f"quantized_matrix{tile.rows}",
+        _KERNELS[tile.rows],
         "quantized_matrix.wgsl",
         bindings("a", "b", "largest_a", "largest_b", "residual", "y"),
         params(
