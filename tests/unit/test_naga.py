@@ -42,10 +42,9 @@ pytestmark = pytest.mark.all
 
 #: Files with subgroup matrices, an experimental extension that only Tint supports.
 TINT_ONLY = {
-    "attention_matrix.wgsl",
-    "conv2d_matrix.wgsl",
-    "conv2d_matrix_uneven.wgsl",
-    "gemm_f16_matrix.wgsl",
+    kernel.shader
+    for kernel in KERNELS.values()
+    if "chromium_experimental_subgroup_matrix" in shaders.load(kernel.shader)
 }
 FILES = sorted({kernel.shader for kernel in KERNELS.values()} - TINT_ONLY)
 
