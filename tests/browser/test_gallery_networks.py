@@ -26,10 +26,10 @@ def notebook(lab: Lab) -> Iterator[NotebookPage]:
 def test_digits(notebook: NotebookPage) -> None:
     text = run(notebook, "digits")
     assert number(text, "then") < number(text, "in the end: loss") / 2
-    assert number(text, "digits right") > 0.8  # after three epochs with eight channels
+    assert number(text, "; digits right") > 0.8  # after three epochs with eight channels
     misread = re.search(r"(\d+) of 300 are misread", text)
     assert misread
-    assert int(misread[1]) / 300 == pytest.approx(1 - number(text, "digits right"), abs=1e-3)
+    assert int(misread[1]) / 300 == pytest.approx(1 - number(text, "; digits right"), abs=1e-3)
     for index in (2, 9):  # some digits, and the misread ones
         expect(notebook.output(index).locator("img")).to_be_visible()
 
