@@ -15,7 +15,7 @@ from harness.pixels import screenshot
 from harness.problems import assert_none
 from playwright.sync_api import FrameLocator, Locator, expect
 
-PAPER = (0x1E, 0x21, 0x23)
+PAPER, INK = (0x1E, 0x21, 0x23), (0xE6, 0xE7, 0xE5)
 WHITE = (255, 255, 255)
 LINE = "import matplotlib.pyplot as plt\n"
 
@@ -159,7 +159,8 @@ def test_figures_without_a_style_are_dark_in_the_dark_theme(dark: NotebookPage) 
     assert paper(dark, "plt.plot([1, 3, 2]); plt.title('dark'); plt.legend(['a']);") == PAPER
     assert paper(dark, "plt.imshow([[1, 2], [3, 4]]); plt.colorbar();") == PAPER
     assert paper(dark, "plt.figure(facecolor='lightyellow'); plt.plot([1]);") == (255, 255, 224)
-    assert paper(dark, "plt.plot([1, 3, 2], 'k');") == WHITE, "black data needs white paper"
+    assert paper(dark, "plt.plot([1, 3, 2], 'navy');") == WHITE, "its curve needs white paper"
+    assert paper(dark, "plt.plot([1, 3], 'k'); plt.plot([3, 1], 'w');") == WHITE
     assert paper(dark, "with plt.style.context('ggplot'): plt.plot([1, 2]);") == WHITE
     # The figure itself keeps Matplotlib's colours: a saved file is white.
     output = dark.run(
@@ -169,6 +170,45 @@ def test_figures_without_a_style_are_dark_in_the_dark_theme(dark: NotebookPage) 
     )
     expect(output).to_contain_text("[1. 1. 1.] black")
     expect(output).to_contain_text("(1.0, 1.0, 1.0, 1.0) (0.0, 0.0, 0.0, 1.0)")
+
+
+def test_black_data_are_light_in_the_dark_theme(dark: NotebookPage) -> None:
+    assert paper(dark, "plt.boxplot([1, 2, 3]);") == PAPER
+    output = dark.run(
+        LINE + "fig, ax = plt.subplots()\nax.plot([1, 3, 2], 'k', lw=9); ax.set_axis_off()\n"
+        "display(fig)\nprint(ax.lines[0].get_color())\nplt.close(fig)"
+    )
+    image = output.locator("img")
+    expect(output).to_contain_text("(0.0, 0.0, 0.0, 1)")
+    seen = screenshot(dark.page, image)
+    assert INK in {seen.rgb(x, y) for x in range(0, 400, 2) for y in range(0, 300, 2)}
+
+
+PLOTTED = {
+    "plotly": "import plotly.express as px\npx.line(x=[1, 2], y=[1, 4], height=300{})",
+    "altair": "import altair as alt, pandas as pd\n"
+    "alt.Chart(pd.DataFrame({{'a': [1, 2]}})).mark_bar().encode(y='a')"
+    ".properties(height=300{})",
+    "bokeh": "from bokeh.plotting import figure, show\n"
+    "plot = figure(height=250{})\nplot.line([1, 2], [3, 1])\nshow(plot)",
+}
+STYLED = {
+    "plotly": ", template='plotly_white'",
+    "altair": ", background='white'",
+    "bokeh": ", border_fill_color='white'",
+}
+
+
+@pytest.mark.parametrize("library", PLOTTED)
+def test_figures_of_other_libraries_are_dark_in_the_dark_theme(
+    dark: NotebookPage, library: str
+) -> None:
+    for style, paper in (("", PAPER), (STYLED[library], WHITE)):
+        output = dark.run(PLOTTED[library].format(style))
+        frame = output.locator("iframe")
+        expect(frame.content_frame.locator("svg, canvas").first).to_be_visible()
+        expect(frame).to_have_css("color-scheme", "dark" if paper == PAPER else "light")
+        assert screenshot(dark.page, frame).rgb(3, 200) == paper
 
 
 def test_dark_figures_can_be_switched_off(dark: NotebookPage) -> None:

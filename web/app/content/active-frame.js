@@ -17,10 +17,12 @@ function tellHeight() {
   const height = Math.max(document.documentElement.offsetHeight, inside);
   parent.postMessage({ height }, "*");
 }`;
-// Drawings in notebooks expect white paper.
-const BEFORE = '<!doctype html><meta charset="utf-8"><style>html { color-scheme: light }'
-  + "body { margin: 0; font: 15px/1.55 system-ui, sans-serif }</style>"
+const beforeWith = (scheme) => `<!doctype html><meta charset="utf-8">`
+  + `<style>html { color-scheme: ${scheme} } body { margin: 0; font: 15px/1.55 system-ui, sans-serif }</style>`
   + `<script>${TELL_HEIGHT}</script><body>`;
+
+// Drawings in notebooks expect white paper. Python marks those that it draws dark.
+const isDark = (html) => html.startsWith('<div data-paper="dark"');
 
 /**
  * The content of a frame. The page calls `begin(frame)` when it has loaded, and `receive(message)`
@@ -72,7 +74,8 @@ export function frameOf(place) {
 
 function frameWith(html, title) {
   return element("iframe", {
-    title, sandbox: "allow-scripts", credentialless: true, srcdoc: BEFORE + html,
+    title, sandbox: "allow-scripts", credentialless: true,
+    srcdoc: beforeWith(isDark(html) ? "dark" : "light") + html,
   });
 }
 
@@ -101,7 +104,7 @@ function frameBox(className, content) {
 
 /** A box that shows `html`, whose scripts run. */
 export function activeFrame(html) {
-  return frameBox("active-output", { html, title: "Active output" });
+  return frameBox(isDark(html) ? "active-output dark" : "active-output", { html, title: "Active output" });
 }
 
 /** A box that shows `html`, whose scripts exchange messages with the page; see `Content`. */

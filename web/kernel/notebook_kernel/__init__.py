@@ -10,8 +10,9 @@ Modules, each importing only those above it:
     waiting           blocking waits that the Interrupt button can end
     screen            density and theme of the page's screen
     after_import      calls after the import of libraries
-    figures           figures of Matplotlib, Plotly and Bokeh as outputs
+    figures           figures of Matplotlib, Plotly, Altair and Bokeh as outputs
     dark_figures      Matplotlib's figures on dark paper; loaded on first use
+    dark_templates    figures of Plotly, Altair and Bokeh on dark paper; loaded on first use
     asking            input() and getpass(): a field in the cell
     comms             messages of Jupyter widgets; their package is loaded by user code
     page_comm         the comms of that package on this page

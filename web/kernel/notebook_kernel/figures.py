@@ -1,4 +1,4 @@
-"""Figures of Matplotlib, Plotly and Bokeh, shown below their cells without set-up."""
+"""Figures of Matplotlib, Plotly, Altair and Bokeh, shown below their cells without set-up."""
 
 import base64
 import os
@@ -14,6 +14,7 @@ def install() -> None:
     """Prepare each library when it is imported."""
     after_import.call("matplotlib_inline.backend_inline", _matplotlib)
     after_import.call("plotly.io._renderers", _plotly)
+    after_import.call("altair.vegalite.v6.display", _altair)
     after_import.call("bokeh.io", _bokeh)
 
 
@@ -73,10 +74,13 @@ def _plotly() -> None:
 
         def to_mimebundle(self, fig_dict: dict[str, Any]) -> dict[str, str]:
             """Return the figure as HTML."""
+            from .dark_templates import dark_html, dark_plotly
+
+            dark = dark_plotly(fig_dict) if screen.is_dark else None
             # Only formulas need MathJax.
             has_formulas = "$" in repr(fig_dict.get("layout")) or "$" in repr(fig_dict.get("data"))
             html = to_html(
-                fig_dict,
+                dark or fig_dict,
                 auto_play=False,
                 include_plotlyjs="cdn",
                 include_mathjax="cdn" if has_formulas else False,
@@ -85,12 +89,32 @@ def _plotly() -> None:
                 default_height=525,
                 validate=False,
             )
-            return {"text/html": html}
+            return {"text/html": dark_html(html) if dark else html}
 
     for name in _OF_NOTEBOOKS:
         renderers[name] = CellRenderer()
     if "PLOTLY_RENDERER" not in os.environ:
         renderers.default = "notebook"
+
+
+# -- Altair --------------------------------------------------------------------------------------
+
+
+def _altair() -> None:
+    """Draw charts on dark paper in the dark theme."""
+    from altair.vegalite.v6.display import html_renderer, renderers
+
+    def render(spec: dict[str, Any], **options: Any) -> dict[str, str]:
+        from .dark_templates import dark_altair, dark_html
+
+        has_look = "theme" in (options.get("embed_options") or {})
+        dark = dark_altair(spec) if screen.is_dark and not has_look else None
+        bundle = html_renderer(dark or spec, **options)
+        return {**bundle, "text/html": dark_html(bundle["text/html"])} if dark else bundle
+
+    for name in ("default", "html", "colab", "kaggle", "zeppelin"):
+        renderers.register(name, render)
+    renderers.enable("default")
 
 
 # -- Bokeh ---------------------------------------------------------------------------------------
@@ -104,13 +128,17 @@ def _bokeh() -> None:
     def show_document(obj: Any, _state: Any, handle: Any = None) -> None:
         from bokeh.embed import file_html
 
+        from .dark_templates import dark_bokeh, dark_html
+
         if handle:
             raise NotImplementedError(
                 "show(notebook_handle=True) needs a connection from the figure to Python, which "
                 "outputs here do not have. Show the figure again after changes."
             )
+        theme = dark_bokeh(obj) if screen.is_dark else None
         # Bokeh's page fills its window, but a frame grows with its content.
-        display(HTML(f"{file_html(obj, 'cdn')}<style>html, body {{ height: auto }}</style>"))
+        html = f"{file_html(obj, 'cdn', theme=theme)}<style>html, body {{ height: auto }}</style>"
+        display(HTML(html if theme is None else dark_html(html)))
 
     install_notebook_hook("jupyter", _load_nothing, show_document, _refuse_application, True)
     curstate().output_notebook()
