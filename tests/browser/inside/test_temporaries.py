@@ -162,7 +162,7 @@ CALLS: dict[str, Callable[[Any, Any, Any], Callable[[], Any]]] = {
         e.linear, e.full((5, 6), 0.5, "f16"), e.full((6, 7), 0.5, "f16"), e.full((7,), 1.0, "f16")
     ),
     "conv2d": lambda e, t, b: partial(
-        e.conv2d, e.full((1, 64, 5, 5), 1.0), e.full((3, 64, 3, 3), 1.0)
+        e.conv2d, e.full((1, 256, 5, 5), 1.0), e.full((3, 256, 3, 3), 1.0)
     ),
     "attention of f16": lambda e, t, b: partial(e.attention, *(e.full((2, 9, 4), 0.5, "f16"),) * 3),
     "a kernel of the user's": lambda e, t, b: partial(

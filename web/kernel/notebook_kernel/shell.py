@@ -126,7 +126,8 @@ class Shell(InteractiveShell):
                 return
             if isinstance(formatter, BaseFormatter) and type(error) is type(self._display_error):
                 return  # another form of the same value
-        ends_the_run = running_compiled_code or exception_only
+        # GeneratorExit: an interrupt lost a step of the run's task, and the interpreter drops it.
+        ends_the_run = running_compiled_code or exception_only or isinstance(error, GeneratorExit)
         if not ends_the_run:
             shown = outputs.active()
             if shown is not None:
