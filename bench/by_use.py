@@ -21,13 +21,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import browsergpu as bg
-from browsergpu.device.device import Device
-from browsergpu.gpu.platform import block_on
-from browsergpu.kernels import choices
-from browsergpu.kernels.base.family import Problem
-from browsergpu.kernels.elements.fill import fill
-from browsergpu.tools.tuning.clock import Clock, quickest_times
-from browsergpu.tools.tuning.problems import PROBLEMS
+from browsergpu.engine.device.device import Device
+from browsergpu.engine.gpu.platform import block_on
+from browsergpu.engine.kernels import choices
+from browsergpu.engine.kernels.base.family import Problem
+from browsergpu.engine.kernels.elements.fill import fill
+from browsergpu.engine.tuning.clock import Clock, quickest_times
+from browsergpu.engine.tuning.problems import PROBLEMS
 
 MOST_CALLS = 5000
 CALLS_A_WAIT = 8

@@ -94,7 +94,7 @@ def random_matrix(random: np.random.Generator, shape: tuple[int, int], form: str
 
 def random_bytes(random: np.random.Generator, shape: tuple[int, int], form: str) -> np.ndarray:
     """A matrix of random blocks whose float16 scales are small."""
-    from browsergpu.kernels.quantized.formats import FORMATS
+    from browsergpu.engine.kernels.quantized.formats import FORMATS
 
     own = FORMATS[form]
     count = shape[0] * shape[1] // own.elements

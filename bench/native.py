@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 import browsergpu as bg
-from browsergpu.gpu.platform import block_on
+from browsergpu.engine.gpu.platform import block_on
 
 STEPS = 1000
 MIB = 1 << 20

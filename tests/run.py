@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Prepares and runs the tests: python3 tests/run.py [--fast | --ci | --all] [pytest arguments]"""
+"""Prepares and runs the tests: python3 tests/run.py [-h] [options] [pytest arguments]"""
 
 import sys
 from pathlib import Path

@@ -15,8 +15,8 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-FOLDER = "py/browsergpu/gpu/browser/recorder"
-TARGET = "browsergpu/gpu/browser/recorder.js"
+FOLDER = "py/browsergpu/engine/gpu/browser/recorder"
+TARGET = "browsergpu/engine/gpu/browser/recorder.js"
 MAIN = "main.js"
 
 _BEGIN = """\

@@ -13,7 +13,7 @@ import numpy as np
 
 import browsergpu as bg
 from browsergpu import nn as own_nn
-from browsergpu.gpu.platform import block_on
+from browsergpu.engine.gpu.platform import block_on
 
 
 class Ours:

@@ -19,8 +19,8 @@ from bench_rule import WORK, Skip, check, post, timed
 
 import browsergpu
 from browsergpu import KernelExecutor, TensorBackend, WasmBackend
-from browsergpu.core.enums import Precision
-from browsergpu.tensors import matmul, transfers
+from browsergpu.engine.core.enums import Precision
+from browsergpu.engine.tensors import matmul, transfers
 
 READ_WHOLE = 2**24  # bytes; only the checked entries of larger results are read
 

@@ -34,12 +34,26 @@ from browsergpu.compat.numpy.fallback import HostFallbackWarning, set_fallback
 from browsergpu.compat.numpy.namespace import LEFT_TO_PYTHON as _LEFT_TO_PYTHON
 from browsergpu.compat.numpy.namespace import main_attribute as _main_attribute
 from browsergpu.compat.numpy.namespace import names as _numpys_names
-from browsergpu.core.above import register as _register
-from browsergpu.core.config import BackendConfig
-from browsergpu.core.dtypes import DType
-from browsergpu.core.enums import Activation, BinaryOp, ReduceOp, Transpose, UnaryOp
-from browsergpu.core.errors import BackendError
-from browsergpu.device.device import Device
+from browsergpu.engine.core.above import register as _register
+from browsergpu.engine.core.config import BackendConfig
+from browsergpu.engine.core.dtypes import DType
+from browsergpu.engine.core.enums import Activation, BinaryOp, ReduceOp, Transpose, UnaryOp
+from browsergpu.engine.core.errors import BackendError
+from browsergpu.engine.device.device import Device
+from browsergpu.engine.gpu.adapter_info import AdapterInfo
+from browsergpu.engine.gpu.adapters import (
+    enumerate_adapters,
+    enumerate_adapters_async,
+    get_adapter_info,
+    get_adapter_info_async,
+    get_best_adapter,
+    get_best_adapter_async,
+)
+from browsergpu.engine.gpu.memory import BufferPool
+from browsergpu.engine.gpu.platform import is_available
+from browsergpu.engine.kernels.base.workgroup_sizes import WorkgroupSizes
+from browsergpu.engine.tensors.buffers import Buffer, BufferUsage, MapMode
+from browsergpu.engine.tensors.device_array import DeviceArray
 from browsergpu.functions.capture import capture
 from browsergpu.functions.constants import (
     bool,  # noqa: F401 - import * leaves Python's
@@ -77,20 +91,6 @@ from browsergpu.functions.interchange.files import (
     savez_compressed,
     savez_compressed_async,
 )
-from browsergpu.gpu.adapter_info import AdapterInfo
-from browsergpu.gpu.adapters import (
-    enumerate_adapters,
-    enumerate_adapters_async,
-    get_adapter_info,
-    get_adapter_info_async,
-    get_best_adapter,
-    get_best_adapter_async,
-)
-from browsergpu.gpu.memory import BufferPool
-from browsergpu.gpu.platform import is_available
-from browsergpu.kernels.base.workgroup_sizes import WorkgroupSizes
-from browsergpu.tensors.buffers import Buffer, BufferUsage, MapMode
-from browsergpu.tensors.device_array import DeviceArray
 
 if _TYPE_CHECKING:  # the names of _MODULES and _LATER, which a test compares
     from browsergpu import amp, cuda, data, fft, image, io, linalg, nn, optim, random, special
@@ -106,16 +106,9 @@ if _TYPE_CHECKING:  # the names of _MODULES and _LATER, which a test compares
     from browsergpu.compat.tensor_backend.handles import TensorHandle, TensorMeta
     from browsergpu.compat.wasm_backend.backend import WasmBackend
     from browsergpu.compat.wasm_backend.buffers import ComputeBackend
+    from browsergpu.compat.wasm_backend.group import BackendGroup, Policy
     from browsergpu.compiled.jit import jit
-    from browsergpu.functions.custom.elementwise_kernel import ElementwiseKernel, kernel
-    from browsergpu.functions.custom.raw_kernel import RawKernel
-    from browsergpu.functions.custom.reduction_kernel import ReductionKernel
-    from browsergpu.functions.images.pointer import PointerEvent
-    from browsergpu.functions.interchange.plot import plot
-    from browsergpu.tools.downloading import download
-    from browsergpu.tools.group import BackendGroup, Policy
-    from browsergpu.tools.profiling import KernelEvent, KernelSummary, Profile, profile
-    from browsergpu.tools.tuning import (
+    from browsergpu.engine.tuning import (
         Tuning,
         WorkgroupTuning,
         benchmark_workgroup_sizes,
@@ -127,6 +120,13 @@ if _TYPE_CHECKING:  # the names of _MODULES and _LATER, which a test compares
         tune,
         tune_async,
     )
+    from browsergpu.functions.custom.elementwise_kernel import ElementwiseKernel, kernel
+    from browsergpu.functions.custom.raw_kernel import RawKernel
+    from browsergpu.functions.custom.reduction_kernel import ReductionKernel
+    from browsergpu.functions.images.pointer import PointerEvent
+    from browsergpu.functions.interchange.download import download
+    from browsergpu.functions.interchange.plot import plot
+    from browsergpu.functions.profiling import KernelEvent, KernelSummary, Profile, profile
 
 #: Public modules that are imported at their first use.
 _MODULES = (
@@ -169,23 +169,23 @@ _LATER = {
     "RawKernel": "functions.custom.raw_kernel",
     "ReductionKernel": "functions.custom.reduction_kernel",
     "jit": "compiled.jit",
-    "download": "tools.downloading",
-    "BackendGroup": "tools.group",
-    "Policy": "tools.group",
-    "KernelEvent": "tools.profiling",
-    "KernelSummary": "tools.profiling",
-    "Profile": "tools.profiling",
-    "profile": "tools.profiling",
-    "Tuning": "tools.tuning",
-    "WorkgroupTuning": "tools.tuning",
-    "benchmark_workgroup_sizes": "tools.tuning",
-    "benchmark_workgroup_sizes_async": "tools.tuning",
-    "forget_tuning": "tools.tuning",
-    "forget_tuning_async": "tools.tuning",
-    "forget_workgroup_sizes": "tools.tuning",
-    "forget_workgroup_sizes_async": "tools.tuning",
-    "tune": "tools.tuning",
-    "tune_async": "tools.tuning",
+    "download": "functions.interchange.download",
+    "BackendGroup": "compat.wasm_backend.group",
+    "Policy": "compat.wasm_backend.group",
+    "KernelEvent": "functions.profiling",
+    "KernelSummary": "functions.profiling",
+    "Profile": "functions.profiling",
+    "profile": "functions.profiling",
+    "Tuning": "engine.tuning",
+    "WorkgroupTuning": "engine.tuning",
+    "benchmark_workgroup_sizes": "engine.tuning",
+    "benchmark_workgroup_sizes_async": "engine.tuning",
+    "forget_tuning": "engine.tuning",
+    "forget_tuning_async": "engine.tuning",
+    "forget_workgroup_sizes": "engine.tuning",
+    "forget_workgroup_sizes_async": "engine.tuning",
+    "tune": "engine.tuning",
+    "tune_async": "engine.tuning",
 }
 
 __version__ = "0.1.0"

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 import browsergpu as bg
+from browsergpu.engine.gpu.platform import block_on, engine_name
 from browsergpu.errors import BackendError
-from browsergpu.gpu.platform import block_on, engine_name
 
 
 def main() -> int:

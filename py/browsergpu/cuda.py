@@ -21,7 +21,7 @@ from browsergpu.compat.cupy.cuda import (
     set_pinned_memory_allocator,
     stream,
 )
-from browsergpu.core.errors import UnknownName
+from browsergpu.engine.core.errors import UnknownName
 
 __all__ = [
     "Device",

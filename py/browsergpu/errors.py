@@ -1,7 +1,7 @@
 """Public names of the package's exceptions."""
 
-from browsergpu.core import errors as _errors
-from browsergpu.core.errors import (
+from browsergpu.engine.core import errors as _errors
+from browsergpu.engine.core.errors import (
     BackendError,
     DeviceError,
     DeviceLost,

@@ -14,7 +14,7 @@ from typing import Any
 from numpy import random as _of_numpy
 from numpy.random import SeedSequence
 
-from browsergpu.core.errors import UnknownName
+from browsergpu.engine.core.errors import UnknownName
 from browsergpu.functions.random.bits import BitGenerator, Philox
 from browsergpu.functions.random.generator import Generator, default_rng
 from browsergpu.functions.random.legacy import SHARED as _SHARED

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from browsergpu.core.errors import UnknownName
+from browsergpu.engine.core.errors import UnknownName
 from browsergpu.functions.special import (
     beta,
     betaln,

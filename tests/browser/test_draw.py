@@ -166,7 +166,7 @@ def test_arrays_of_any_dtype_are_drawn(bare: BarePage) -> None:
     bare.run("bg.draw(bg.asarray([[[0, 51, 255], [255, 102, 0]]], dtype=bg.uint8))")
     assert_seen(bare, shows(1, 2, [(0.0, 0.2, 1.0), (1.0, 0.4, 0.0)]), "colours of uint8")
     bare.run("""
-        from browsergpu.gpu import memory
+        from browsergpu.engine.gpu import memory
 
         ceilings = memory._POOL_CEILING, memory._POOL_MOST
         memory._POOL_CEILING = memory._POOL_MOST = 0  # what is freed is destroyed

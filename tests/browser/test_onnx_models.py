@@ -31,7 +31,7 @@ import io, json, sys, time
 import numpy as np
 import js, pyodide_js
 import browsergpu as bg
-from browsergpu.gpu import content
+from browsergpu.engine.gpu import content
 
 sys.path.insert(0, "/suite")
 from agreement import compare

@@ -270,7 +270,8 @@ def test_a_page_without_pointer_input_says_so(lab: Lab, kernel: str) -> None:
 
 def test_images_know_their_cell_without_asking_the_page(notebook: NotebookPage) -> None:
     shown = notebook.run(
-        f"{BRUSH}\nfrom browsergpu.gpu import platform\nasked, ask = [], platform.pointer_owner\n"
+        f"{BRUSH}\nfrom browsergpu.engine.gpu import platform\n"
+        "asked, ask = [], platform.pointer_owner\n"
         "platform.pointer_owner = lambda name: asked.append(name) or ask(name)\n"
         "for _ in range(3): bg.draw(image, on_pointer=paint)\n"
         "platform.pointer_owner = ask\nprint(asked)"

@@ -21,7 +21,7 @@ from distributed import Client, wait
 
 import browsergpu as bg
 from browsergpu.dask import LocalCluster
-from browsergpu.device.device import open_devices
+from browsergpu.engine.device.device import open_devices
 from browsergpu.errors import OutOfMemory
 
 RNG = np.random.default_rng(0)

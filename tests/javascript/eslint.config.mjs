@@ -6,7 +6,7 @@ const installed = createRequire(new URL("../../.cache/javascript/package.json", 
 const { configs } = installed("@eslint/js");
 const { browser, node, worker } = installed("globals");
 
-const RECORDER = "py/browsergpu/gpu/browser/recorder/*.js";
+const RECORDER = "py/browsergpu/engine/gpu/browser/recorder/*.js";
 const IN_WORKERS = [
   "web/kernel/*.js", "tests/browser/pages/*-worker.mjs", "tools/publish/page/service-worker.js",
 ];

@@ -8,15 +8,15 @@ from collections.abc import Iterator, Mapping
 import pytest
 
 from browsergpu import Activation
-from browsergpu.kernels.base.family import Codes
-from browsergpu.kernels.convolution import pool
-from browsergpu.kernels.elements import cast, philox
-from browsergpu.kernels.matmul import products
-from browsergpu.kernels.networks import attention_facts, images
-from browsergpu.kernels.ordering import scan, sort
-from browsergpu.kernels.quantized.formats import FORMATS
-from browsergpu.kernels.table import KERNELS
-from browsergpu.kernels.text import shaders
+from browsergpu.engine.kernels.base.family import Codes
+from browsergpu.engine.kernels.convolution import pool
+from browsergpu.engine.kernels.elements import cast, philox
+from browsergpu.engine.kernels.matmul import products
+from browsergpu.engine.kernels.networks import attention_facts, images
+from browsergpu.engine.kernels.ordering import scan, sort
+from browsergpu.engine.kernels.quantized.formats import FORMATS
+from browsergpu.engine.kernels.table import KERNELS
+from browsergpu.engine.kernels.text import shaders
 
 pytestmark = pytest.mark.fast
 

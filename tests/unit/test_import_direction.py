@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from browsergpu.core.above import Above
+from browsergpu.engine.core.above import Above
 
 pytestmark = pytest.mark.fast
 
@@ -19,28 +19,18 @@ PACKAGE = Path(__file__).resolve().parents[2] / "py" / "browsergpu"
 FACES = ("torch", "jax", "onnx")
 
 #: Packages that do the work, in order: a package imports only itself and those before it.
-INNER = (
-    "core",
-    "gpu",
-    "kernels",
-    "device",
-    "tensors",
-    "arrays",
-    "functions",
-    "autograd",
-    "compat",
-    "networks",
-    "compiled",
-    "tools",
-)
+INNER = ("engine", "arrays", "functions", "autograd", "compat", "networks", "compiled")
+
+#: The folders of the engine in order, as INNER.
+ENGINE = ("core", "gpu", "kernels", "device", "tensors", "tuning")
 
 #: All packages in order. Modules outside these packages (the public names) import from all of
 #: them, and no package imports those modules.
 ROOMS = (*INNER, "llm", "dask", *FACES)
 
 #: The modules that use the browser's modules, and those that drive GPUs outside of a browser. Only
-#: `gpu` may import them.
-THE_PAGE, THE_MACHINE = "gpu.browser", "gpu.native"
+#: `engine/gpu` may import them.
+THE_PAGE, THE_MACHINE = "engine.gpu.browser", "engine.gpu.native"
 BROWSER = {"js", "pyodide", "pyodide_js", "micropip"}
 THIRD_PARTY = {"numpy"}
 #: What chat templates import where they are used.
@@ -68,8 +58,8 @@ def imports(path: Path) -> Iterator[str]:
             assert node.level == 0, f"{path}:{node.lineno}: a relative import"
             assert node.module is not None
             for alias in node.names:
-                # `from browsergpu.core import checks` imports a module, `from
-                # browsergpu.core.errors import X` a name in it.
+                # `from browsergpu.engine.core import checks` imports a module, `from
+                # browsergpu.engine.core.errors import X` a name in it.
                 inner = f"{node.module}.{alias.name}"
                 yield inner if inner.removeprefix("browsergpu.") in MODULES else node.module
 
@@ -85,6 +75,12 @@ def room(module: str) -> str:
     return module.split(".")[0]
 
 
+def in_engine(module: str) -> str:
+    """Return the folder of the engine that holds a module, "" if none does."""
+    parts = module.split(".")
+    return parts[1] if parts[0] == "engine" and len(parts) > 1 else ""
+
+
 def in_rooms() -> list[str]:
     return [module for module in MODULES if room(module) in ROOMS]
 
@@ -94,8 +90,8 @@ def test_every_folder_is_a_room() -> None:
     assert folders - {"shaders"} == set(ROOMS)
 
 
-def test_a_newcomer_sees_the_inner_packages_at_once() -> None:
-    assert len(INNER) <= 12
+def test_a_newcomer_sees_the_packages_at_once() -> None:
+    assert len(ROOMS) <= 12
 
 
 @pytest.mark.parametrize("module", in_rooms())
@@ -105,6 +101,19 @@ def test_imports_go_down(module: str) -> None:
         if room(module) in FACES and room(imported) not in ROOMS:
             continue
         assert room(imported) in below, f"{module} imports {imported}, which stands above it"
+
+
+def test_every_folder_of_the_engine_is_listed() -> None:
+    folders = {path.name for path in (PACKAGE / "engine").iterdir() if path.is_dir()}
+    assert {name for name in folders if name[0] != "_"} == set(ENGINE)
+
+
+@pytest.mark.parametrize("module", [name for name in MODULES if in_engine(name)])
+def test_imports_in_the_engine_go_down(module: str) -> None:
+    below = ENGINE[: ENGINE.index(in_engine(module)) + 1]
+    for imported in own(MODULES[module]):
+        if room(imported) == "engine":
+            assert in_engine(imported) in below, f"{module} imports {imported}, above it"
 
 
 def test_no_imports_in_a_circle() -> None:
@@ -123,15 +132,15 @@ KERNELS = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("module", [name for name in MODULES if room(name) == "kernels"])
+@pytest.mark.parametrize("module", [name for name in MODULES if in_engine(name) == "kernels"])
 def test_imports_of_kernels_go_down(module: str) -> None:
     def folder(name: str) -> str:
         parts = name.split(".")
-        return parts[1] if len(parts) > 2 else ""
+        return parts[2] if len(parts) > 3 else ""
 
     below = KERNELS[: KERNELS.index(folder(module)) + 1]
     for imported in own(MODULES[module]):
-        if room(imported) == "kernels":
+        if in_engine(imported) == "kernels":
             assert folder(imported) in below, f"{module} imports {imported}, which stands above it"
 
 
@@ -139,7 +148,7 @@ def test_imports_of_kernels_go_down(module: str) -> None:
 def test_the_browser_is_imported_in_one_place(module: str) -> None:
     tops = {imported.split(".")[0] for imported in imports(MODULES[module])}
     assert module.startswith(THE_PAGE) or not tops & BROWSER
-    if room(module) != "gpu":
+    if in_engine(module) != "gpu":
         found = [name for name in own(MODULES[module]) if name.startswith((THE_PAGE, THE_MACHINE))]
         assert not found, f"{module} imports {found}: gpu.platform and gpu.port stand for them"
 

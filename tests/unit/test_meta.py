@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import browsergpu as bg
-from browsergpu.device.device import open_devices
+from browsergpu.engine.device.device import open_devices
 from browsergpu.errors import InvalidArgument, NoAdapter, OutOfMemory
 from browsergpu.functions import meta
 from browsergpu.functions.meta import stand_in

@@ -20,11 +20,10 @@ import pytest
 import wgpu
 import wgpu.backends.wgpu_native
 
-from browsergpu.core.element_types import COMPLEX64, FLOAT16, FLOAT32, TYPES, ElementType
-from browsergpu.functions.custom.elementwise_kernel import ElementwiseKernel
-from browsergpu.kernels.base.family import Kernel
-from browsergpu.kernels.fused.operations import OPERATIONS, overload, overload_of
-from browsergpu.kernels.fused.reduction import (
+from browsergpu.engine.core.element_types import COMPLEX64, FLOAT16, FLOAT32, TYPES, ElementType
+from browsergpu.engine.kernels.base.family import Kernel
+from browsergpu.engine.kernels.fused.operations import OPERATIONS, overload, overload_of
+from browsergpu.engine.kernels.fused.reduction import (
     ALIGNED_ROWS,
     COLUMNS,
     FOUR_COLUMNS,
@@ -32,11 +31,12 @@ from browsergpu.kernels.fused.reduction import (
     WIDE,
     reduction,
 )
-from browsergpu.kernels.fused.row_update import NEW, RowLayout, Rule, row_update
-from browsergpu.kernels.fused.source import leaf, operation, source
-from browsergpu.kernels.fused.source import number as number_entry
-from browsergpu.kernels.table import CUSTOM_SHADERS, KERNELS, RENDER_SHADERS
-from browsergpu.kernels.text import shaders
+from browsergpu.engine.kernels.fused.row_update import NEW, RowLayout, Rule, row_update
+from browsergpu.engine.kernels.fused.source import leaf, operation, source
+from browsergpu.engine.kernels.fused.source import number as number_entry
+from browsergpu.engine.kernels.table import CUSTOM_SHADERS, KERNELS, RENDER_SHADERS
+from browsergpu.engine.kernels.text import shaders
+from browsergpu.functions.custom.elementwise_kernel import ElementwiseKernel
 
 pytestmark = pytest.mark.all
 

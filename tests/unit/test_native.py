@@ -122,7 +122,7 @@ def test_the_error_says_why_the_only_engine_cannot_use_the_gpu(engine: str) -> N
 def test_stderr_of_a_driver_is_not_lost() -> None:
     code = """
 import os
-from browsergpu.gpu.native.quiet import notices_set_aside
+from browsergpu.engine.gpu.native.quiet import notices_set_aside
 
 with notices_set_aside() as set_aside:
     os.write(2, b"Warning: no.\\n - While initializing adapter (backend=X)\\n    at Y\\n\\n")
@@ -143,7 +143,7 @@ def test_a_dropped_backend_closes_its_device() -> None:
     code = """
 import gc
 import browsergpu
-from browsergpu.device.device import open_devices
+from browsergpu.engine.device.device import open_devices
 
 def work():
     backend = browsergpu.WasmBackend()
@@ -236,7 +236,7 @@ def test_threads_that_open_the_gpu_at_once_get_one_device() -> None:
 import asyncio, sys, threading
 from concurrent.futures import ThreadPoolExecutor
 import browsergpu as bg
-from browsergpu.device.device import open_devices
+from browsergpu.engine.device.device import open_devices
 
 sys.setswitchinterval(1e-5)
 together = threading.Barrier(9)
@@ -319,7 +319,7 @@ def test_a_thread_beside_an_event_loop_does_not_change_recorded_values() -> None
 import asyncio, threading, time
 import numpy as np
 import browsergpu as bg
-from browsergpu.core.turns import TURN
+from browsergpu.engine.core.turns import TURN
 
 n = 1 << 18
 wrong = 0

@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from browsergpu.gpu.native import private
+from browsergpu.engine.gpu.native import private
 
 pytestmark = pytest.mark.fast
 
 ROOT = Path(__file__).resolve().parents[2]
-NATIVE = ROOT / "py" / "browsergpu" / "gpu" / "native"
+NATIVE = Path(private.__file__).parent
 
 
 def bounds() -> dict[str, tuple[str, str]]:

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from browsergpu.core.grids import MAX_PER_DIMENSION, blocks, cover, fold, layers
+from browsergpu.engine.core.grids import MAX_PER_DIMENSION, blocks, cover, fold, layers
+from browsergpu.engine.gpu.memory import size_class
+from browsergpu.engine.kernels.convolution.conv2d import plan_conv2d
+from browsergpu.engine.kernels.matmul.gemm import plan_gemm
 from browsergpu.errors import InvalidArgument
-from browsergpu.gpu.memory import size_class
-from browsergpu.kernels.convolution.conv2d import plan_conv2d
-from browsergpu.kernels.matmul.gemm import plan_gemm
 
 pytestmark = pytest.mark.fast
 

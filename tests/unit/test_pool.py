@@ -8,8 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from browsergpu.gpu.memory import BufferPool
-from browsergpu.gpu.nothing import Nothing
+from browsergpu.engine.gpu.memory import BufferPool
+from browsergpu.engine.gpu.nothing import Nothing
 
 pytestmark = pytest.mark.fast
 

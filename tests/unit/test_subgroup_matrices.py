@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
-from browsergpu.gpu.native import private
-from browsergpu.gpu.native.engine import DAWN, _load
-from browsergpu.kernels.base.family import Kernel
-from browsergpu.kernels.matmul import gemm_f16
-from browsergpu.kernels.table import KERNELS
-from browsergpu.kernels.text import shaders
+from browsergpu.engine.gpu.native import private
+from browsergpu.engine.gpu.native.engine import DAWN, _load
+from browsergpu.engine.kernels.base.family import Kernel
+from browsergpu.engine.kernels.matmul import gemm_f16
+from browsergpu.engine.kernels.table import KERNELS
+from browsergpu.engine.kernels.text import shaders
 
 wgpudawn = pytest.importorskip("wgpudawn")
 

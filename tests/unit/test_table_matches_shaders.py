@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 
 from browsergpu import ComputeBackend, DType, WasmBackend
-from browsergpu.kernels.base.family import READ, WRITE, Kernel
-from browsergpu.kernels.quantized.formats import FLOATS, FORMATS, INTEGERS
-from browsergpu.kernels.table import CUSTOM_SHADERS, KERNELS, RENDER_SHADERS
-from browsergpu.kernels.text import shaders
-from browsergpu.kernels.variants import VARIANTS
+from browsergpu.engine.kernels.base.family import READ, WRITE, Kernel
+from browsergpu.engine.kernels.quantized.formats import FLOATS, FORMATS, INTEGERS
+from browsergpu.engine.kernels.table import CUSTOM_SHADERS, KERNELS, RENDER_SHADERS
+from browsergpu.engine.kernels.text import shaders
+from browsergpu.engine.kernels.variants import VARIANTS
 
 pytestmark = pytest.mark.fast
 

@@ -13,17 +13,17 @@ from pathlib import Path
 
 import pytest
 
-from browsergpu.core.element_types import BOOL
-from browsergpu.gpu.native.compiling import has_workgroup_bools
-from browsergpu.kernels.fused.operations import overload
-from browsergpu.kernels.fused.reduction import (
+from browsergpu.engine.core.element_types import BOOL
+from browsergpu.engine.gpu.native.compiling import has_workgroup_bools
+from browsergpu.engine.kernels.fused.operations import overload
+from browsergpu.engine.kernels.fused.reduction import (
     ALIGNED_ROWS,
     COLUMNS,
     FOUR_COLUMNS,
     ROWS,
     reduction,
 )
-from browsergpu.kernels.fused.source import leaf
+from browsergpu.engine.kernels.fused.source import leaf
 from runner.vulkan import software_gpu
 
 pytestmark = pytest.mark.fast
@@ -33,7 +33,7 @@ SHADERS = Path(__file__).resolve().parents[2] / "shaders"
 WITH_BOOLS = """
 import sys
 from browsergpu import TensorBackend, WasmBackend
-from browsergpu.gpu.native import compiling
+from browsergpu.engine.gpu.native import compiling
 
 if sys.argv[1] == "nvidia":
     compiling.workgroup_bools_are_wrong = lambda device: True

@@ -53,7 +53,7 @@ def parse(arguments: list[str]) -> tuple[argparse.Namespace, list[str]]:
     """Split the command line into the runner's options and pytest's arguments."""
     parser = argparse.ArgumentParser(
         prog="tests/run.py",
-        usage="%(prog)s [-h] [--fast | --ci | --all | --firefox | --plain-webgpu | "
+        usage="%(prog)s [-h] [--fast | --engines | --all | --firefox | --plain-webgpu | "
         "--native ENGINE] [pytest arguments]",
         description="Prepares what the tests need, then runs ruff, mypy, tsc, eslint and pytest. "
         "Without an option, each test runs in one place. Most tests of kernels, arrays and "
@@ -68,7 +68,7 @@ def parse(arguments: list[str]) -> tuple[argparse.Namespace, list[str]]:
         help="the checks, and the tests marked `fast`: under 3 minutes on 2 cores",
     )
     modes.add_argument(
-        "--ci",
+        "--engines",
         action="store_true",
         help="as without an option, and also on wgpu-native and in Firefox; about 45 minutes on "
         "2 cores",

@@ -69,8 +69,8 @@ DEFAULT = (
     _outside("dawn", *_NATIVE),
 )
 
-#: `--ci`: the same, and on the other engines.
-CI = (*DEFAULT, _outside("wgpu", *_NATIVE), _IN_FIREFOX)
+#: `--engines`: the same, and on the other engines.
+ON_ENGINES = (*DEFAULT, _outside("wgpu", *_NATIVE), _IN_FIREFOX)
 
 #: `--all`: each test in each place.
 ALL = (
@@ -81,7 +81,7 @@ ALL = (
 )
 
 MODES: Mapping[str, tuple[Stage, ...]] = {
-    "fast": FAST, "default": DEFAULT, "ci": CI, "all": ALL,
+    "fast": FAST, "default": DEFAULT, "engines": ON_ENGINES, "all": ALL,
 }  # fmt: skip
 
 

@@ -27,19 +27,19 @@ from browsergpu.arrays.upload import on_host as host_data
 from browsergpu.arrays.upload import uploaded
 from browsergpu.arrays.value import Value
 from browsergpu.arrays.x64 import check_x64, check_x64_pair
-from browsergpu.core import shapes
-from browsergpu.core.element_types import (
+from browsergpu.engine.core import shapes
+from browsergpu.engine.core.element_types import (
     BOOL,
     DEFAULTS,
     ElementType,
     beside_number,
     promoted,
 )
-from browsergpu.core.errors import InvalidArgument, InvalidType, two_devices
-from browsergpu.core.shapes import Shape
-from browsergpu.core.showing import Description
-from browsergpu.kernels.fused.operations import Overload, cast, overload
-from browsergpu.kernels.fused.source import number as number_entry
+from browsergpu.engine.core.errors import InvalidArgument, InvalidType, two_devices
+from browsergpu.engine.core.shapes import Shape
+from browsergpu.engine.core.showing import Description
+from browsergpu.engine.kernels.fused.operations import Overload, cast, overload
+from browsergpu.engine.kernels.fused.source import number as number_entry
 
 V = TypeVar("V", bound=Value)
 

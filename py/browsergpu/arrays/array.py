@@ -21,14 +21,14 @@ from browsergpu.arrays.views import flags as memory_flags
 from browsergpu.arrays.views import strided
 from browsergpu.arrays.views.aliases import alias, take_node
 from browsergpu.arrays.views.flat import Flat
-from browsergpu.core import checks
-from browsergpu.core.above import ABOVE
-from browsergpu.core.checks import product
-from browsergpu.core.element_types import TYPES
-from browsergpu.core.errors import InvalidArgument, InvalidType, NeedsExamples, Unsupported
-from browsergpu.core.shapes import Shape
-from browsergpu.core.turns import exclusive
-from browsergpu.device.device import Device
+from browsergpu.engine.core import checks
+from browsergpu.engine.core.above import ABOVE
+from browsergpu.engine.core.checks import product
+from browsergpu.engine.core.element_types import TYPES
+from browsergpu.engine.core.errors import InvalidArgument, InvalidType, NeedsExamples, Unsupported
+from browsergpu.engine.core.shapes import Shape
+from browsergpu.engine.core.turns import exclusive
+from browsergpu.engine.device.device import Device
 
 #: Supported versions of the array API standard.
 VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12")

@@ -16,11 +16,11 @@ from browsergpu.arrays.lazy.node import Node, room, stored
 from browsergpu.arrays.lazy.trace import is_recorded_here
 from browsergpu.arrays.lazy.values import of_node
 from browsergpu.arrays.value import Value
-from browsergpu.core.checks import product
-from browsergpu.core.element_types import ElementType
-from browsergpu.core.errors import DeviceError
-from browsergpu.core.shapes import Shape
-from browsergpu.kernels.fused.layout import Place
+from browsergpu.engine.core.checks import product
+from browsergpu.engine.core.element_types import ElementType
+from browsergpu.engine.core.errors import DeviceError
+from browsergpu.engine.core.shapes import Shape
+from browsergpu.engine.kernels.fused.layout import Place
 
 V = TypeVar("V", bound=Value)
 

@@ -6,14 +6,14 @@ from typing import Any
 
 from browsergpu.arrays import einops_backend
 from browsergpu.arrays.lazy.trace import Tracer, tracer_of
-from browsergpu.core.config import configured
-from browsergpu.core.errors import InvalidArgument, NoAdapter, NotInitialized
-from browsergpu.core.mutex import Mutex
-from browsergpu.core.turns import in_others_turn
-from browsergpu.device.device import Device
-from browsergpu.gpu import platform
-from browsergpu.gpu.adapter_info import AdapterInfo, gpus
-from browsergpu.gpu.port import OPEN_ANOTHER
+from browsergpu.engine.core.config import configured
+from browsergpu.engine.core.errors import InvalidArgument, NoAdapter, NotInitialized
+from browsergpu.engine.core.mutex import Mutex
+from browsergpu.engine.core.turns import in_others_turn
+from browsergpu.engine.device.device import Device
+from browsergpu.engine.gpu import platform
+from browsergpu.engine.gpu.adapter_info import AdapterInfo, gpus
+from browsergpu.engine.gpu.port import OPEN_ANOTHER
 
 #: Advice in errors after a device was lost, before and after the GPU is opened again.
 _RECOVER = "Open it again with browsergpu.recover(), and make the arrays again."

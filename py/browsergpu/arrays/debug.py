@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from types import TracebackType
 
-from browsergpu.core import checks
-from browsergpu.core.showing import Shown
+from browsergpu.engine.core import checks
+from browsergpu.engine.core.showing import Shown
 
 _is_on = False
 

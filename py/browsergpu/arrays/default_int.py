@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from browsergpu.arrays import apply
-from browsergpu.core import checks
-from browsergpu.core.element_types import INT32, INT64, set_default_whole
-from browsergpu.core.errors import InvalidArgument
+from browsergpu.engine.core import checks
+from browsergpu.engine.core.element_types import INT32, INT64, set_default_whole
+from browsergpu.engine.core.errors import InvalidArgument
 
 
 def set_default_int(dtype: Any, /) -> np.dtype[Any]:

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from browsergpu.core.above import ABOVE
+from browsergpu.engine.core.above import ABOVE
 
 _registered: list[type] = []  # einops only has weak references to its subclasses
 

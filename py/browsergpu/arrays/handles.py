@@ -6,8 +6,8 @@ from collections.abc import Callable
 from itertools import count
 from typing import Any
 
-from browsergpu.core.changes import CHANGES
-from browsergpu.core.showing import Shown
+from browsergpu.engine.core.changes import CHANGES
+from browsergpu.engine.core.showing import Shown
 
 _numbers = count()
 

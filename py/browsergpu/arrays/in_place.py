@@ -8,11 +8,11 @@ from browsergpu.arrays.apply import binary, cast_to, duplicate
 from browsergpu.arrays.indexing import assignment
 from browsergpu.arrays.value import NODE, Value
 from browsergpu.arrays.views.aliases import take_node
-from browsergpu.core.above import ABOVE
-from browsergpu.core.element_types import is_same_kind
-from browsergpu.core.errors import InvalidArgument, InvalidType
-from browsergpu.core.showing import Description
-from browsergpu.core.turns import exclusive
+from browsergpu.engine.core.above import ABOVE
+from browsergpu.engine.core.element_types import is_same_kind
+from browsergpu.engine.core.errors import InvalidArgument, InvalidType
+from browsergpu.engine.core.showing import Description
+from browsergpu.engine.core.turns import exclusive
 
 V = TypeVar("V", bound=Value)
 

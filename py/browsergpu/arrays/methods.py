@@ -6,10 +6,10 @@ from typing import Any, Self
 
 import numpy as np
 
-from browsergpu.core import shapes
-from browsergpu.core.above import ABOVE
-from browsergpu.core.errors import InvalidArgument
-from browsergpu.core.showing import Shown
+from browsergpu.engine.core import shapes
+from browsergpu.engine.core.above import ABOVE
+from browsergpu.engine.core.errors import InvalidArgument
+from browsergpu.engine.core.showing import Shown
 
 _NONE: Any = np._NoValue
 

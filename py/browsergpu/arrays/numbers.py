@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from browsergpu.arrays.x64 import overflowed
-from browsergpu.core.element_types import FLOAT16, ElementType, of_numpy
+from browsergpu.engine.core.element_types import FLOAT16, ElementType, of_numpy
 
 #: Scalar types that take the dtype of the array beside them.
 PYTHON = (bool, int, float, complex)

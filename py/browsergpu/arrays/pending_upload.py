@@ -11,9 +11,9 @@ import numpy as np
 from browsergpu.arrays.lazy.node import Node
 from browsergpu.arrays.lazy.trace import Tracer
 from browsergpu.arrays.upload import uploaded
-from browsergpu.core.element_types import of_numpy
-from browsergpu.core.errors import InvalidType
-from browsergpu.core.showing import Shown
+from browsergpu.engine.core.element_types import of_numpy
+from browsergpu.engine.core.errors import InvalidType
+from browsergpu.engine.core.showing import Shown
 
 #: Host copies of values for devices that have no GPU.
 _kept: WeakKeyDictionary[Node, np.ndarray] = WeakKeyDictionary()

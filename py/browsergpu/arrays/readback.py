@@ -14,12 +14,12 @@ from browsergpu.arrays.lazy.host_number import HostNumber
 from browsergpu.arrays.lazy.node import Node, stored
 from browsergpu.arrays.pending_upload import on_host
 from browsergpu.arrays.value import Value
-from browsergpu.core import checks
-from browsergpu.core.errors import InvalidArgument
-from browsergpu.core.showing import shown
-from browsergpu.core.turns import exclusive
-from browsergpu.gpu import platform
-from browsergpu.tensors import transfers
+from browsergpu.engine.core import checks
+from browsergpu.engine.core.errors import InvalidArgument
+from browsergpu.engine.core.showing import shown
+from browsergpu.engine.core.turns import exclusive
+from browsergpu.engine.gpu import platform
+from browsergpu.engine.tensors import transfers
 
 #: DLPack's device of host memory: kDLCPU, number 0.
 HOST = (1, 0)

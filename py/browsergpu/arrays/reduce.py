@@ -16,17 +16,17 @@ from browsergpu.arrays.lazy.values import Values, of_node
 from browsergpu.arrays.numbers import words_of
 from browsergpu.arrays.value import Value
 from browsergpu.arrays.views import strided
-from browsergpu.core import shapes
-from browsergpu.core.checks import product
-from browsergpu.core.dtypes import DType
-from browsergpu.core.element_types import FLOAT32, INT32, ElementType, wide_sum_of
-from browsergpu.core.errors import InvalidArgument, InvalidType
-from browsergpu.core.shapes import Shape
-from browsergpu.device.device import Device
-from browsergpu.kernels.fused.reduction import WIDE
-from browsergpu.kernels.fused.reduction_plan import Reducer
-from browsergpu.tensors import reductions
-from browsergpu.tensors.view import View
+from browsergpu.engine.core import shapes
+from browsergpu.engine.core.checks import product
+from browsergpu.engine.core.dtypes import DType
+from browsergpu.engine.core.element_types import FLOAT32, INT32, ElementType, wide_sum_of
+from browsergpu.engine.core.errors import InvalidArgument, InvalidType
+from browsergpu.engine.core.shapes import Shape
+from browsergpu.engine.device.device import Device
+from browsergpu.engine.kernels.fused.reduction import WIDE
+from browsergpu.engine.kernels.fused.reduction_plan import Reducer
+from browsergpu.engine.tensors import reductions
+from browsergpu.engine.tensors.view import View
 
 V = TypeVar("V", bound=Value)
 

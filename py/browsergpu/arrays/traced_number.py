@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 from browsergpu.arrays.value import Value
-from browsergpu.core.element_types import ElementType
+from browsergpu.engine.core.element_types import ElementType
 
 _BINARY = ("add", "sub", "mul", "truediv")
 _UNARY = ("neg", "pos", "abs")

@@ -24,16 +24,16 @@ from browsergpu.arrays.lazy.row_update import Formula
 from browsergpu.arrays.lazy.trace import Trace, Tracer, tracer_of
 from browsergpu.arrays.value import NODE, Value
 from browsergpu.arrays.views.aliases import fills_memory, other_values
-from browsergpu.core.checks import product
-from browsergpu.core.element_types import BOOL, ElementType
-from browsergpu.core.errors import DeviceError
-from browsergpu.core.shapes import Shape
-from browsergpu.core.showing import Shown
-from browsergpu.device.device import Device
-from browsergpu.kernels.fused.layout import Place
-from browsergpu.kernels.fused.row_update import NEW, Rule
-from browsergpu.kernels.fused.source import LARGEST_TRACE, is_leaf, leaf, result_of
-from browsergpu.tensors.device_array import Storage
+from browsergpu.engine.core.checks import product
+from browsergpu.engine.core.element_types import BOOL, ElementType
+from browsergpu.engine.core.errors import DeviceError
+from browsergpu.engine.core.shapes import Shape
+from browsergpu.engine.core.showing import Shown
+from browsergpu.engine.device.device import Device
+from browsergpu.engine.kernels.fused.layout import Place
+from browsergpu.engine.kernels.fused.row_update import NEW, Rule
+from browsergpu.engine.kernels.fused.source import LARGEST_TRACE, is_leaf, leaf, result_of
+from browsergpu.engine.tensors.device_array import Storage
 
 _SHAPE: Shape = (4,)  # the shape of placeholders, whatever the arrays' shapes
 

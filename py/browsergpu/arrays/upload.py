@@ -9,11 +9,11 @@ import numpy as np
 from browsergpu.arrays.lazy.node import Node, stored
 from browsergpu.arrays.lazy.trace import Tracer
 from browsergpu.arrays.x64 import check_x64, overflowed
-from browsergpu.core import checks
-from browsergpu.core.element_types import DEFAULTS, ElementType, of_numpy
-from browsergpu.core.errors import InvalidArgument, InvalidType
-from browsergpu.tensors import transfers
-from browsergpu.tensors.device_array import Storage
+from browsergpu.engine.core import checks
+from browsergpu.engine.core.element_types import DEFAULTS, ElementType, of_numpy
+from browsergpu.engine.core.errors import InvalidArgument, InvalidType
+from browsergpu.engine.tensors import transfers
+from browsergpu.engine.tensors.device_array import Storage
 
 
 def element_type(op: str, dtype: Any) -> ElementType:

@@ -7,8 +7,8 @@ from weakref import ref
 
 from browsergpu.arrays.lazy.node import Node
 from browsergpu.arrays.lazy.trace import Tracer
-from browsergpu.core.showing import Shown
-from browsergpu.core.turns import exclusive
+from browsergpu.engine.core.showing import Shown
+from browsergpu.engine.core.turns import exclusive
 
 
 class Value(Shown):

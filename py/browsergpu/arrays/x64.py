@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from browsergpu.core.element_types import DEMOTED, INT64, UINT64, ElementType
-from browsergpu.core.errors import InvalidArgument, InvalidType
-from browsergpu.core.places import frames_of_the_package
+from browsergpu.engine.core.element_types import DEMOTED, INT64, UINT64, ElementType
+from browsergpu.engine.core.errors import InvalidArgument, InvalidType
+from browsergpu.engine.core.places import frames_of_the_package
 
 _MODES = ("demote", "quiet", "raise")
 

@@ -15,9 +15,9 @@ from browsergpu.arrays.autograd.variable import plain, require
 from browsergpu.arrays.handles import Handle, added
 from browsergpu.arrays.views.aliases import alias
 from browsergpu.autograd.backward import run_backward, seed
-from browsergpu.core.above import ABOVE, register
-from browsergpu.core.errors import InvalidArgument, InvalidType, NotDifferentiable
-from browsergpu.core.turns import exclusive
+from browsergpu.engine.core.above import ABOVE, register
+from browsergpu.engine.core.errors import InvalidArgument, InvalidType, NotDifferentiable
+from browsergpu.engine.core.turns import exclusive
 
 
 def requires_grad(x: Array) -> bool:

@@ -16,8 +16,8 @@ from browsergpu.arrays.autograd.precision import autocast
 from browsergpu.arrays.graphs.hooks import block_of
 from browsergpu.arrays.in_place import become
 from browsergpu.arrays.value import NODE
-from browsergpu.core.errors import InvalidArgument, InvalidType, NotDifferentiable
-from browsergpu.core.turns import exclusive
+from browsergpu.engine.core.errors import InvalidArgument, InvalidType, NotDifferentiable
+from browsergpu.engine.core.turns import exclusive
 from browsergpu.functions import creation, data_types, manipulation, statistics
 from browsergpu.functions.pieces import Pieces
 

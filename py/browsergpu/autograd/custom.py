@@ -27,8 +27,8 @@ from browsergpu.autograd import trees
 from browsergpu.autograd.backward import run_backward
 from browsergpu.autograd.batching.levels import base, frames_in, is_tracked, like_base, wrapped
 from browsergpu.autograd.transforms import identity
-from browsergpu.core.errors import InvalidArgument, InvalidType, NotDifferentiable
-from browsergpu.core.showing import Description, Shown, shown
+from browsergpu.engine.core.errors import InvalidArgument, InvalidType, NotDifferentiable
+from browsergpu.engine.core.showing import Description, Shown, shown
 from browsergpu.functions.random import redraw
 
 

@@ -10,7 +10,7 @@ from browsergpu.arrays.array import Array
 from browsergpu.autograd import trees
 from browsergpu.autograd.batching.vmap import vmap
 from browsergpu.autograd.transforms import argument_numbers, linearize, vjp
-from browsergpu.core.errors import InvalidType
+from browsergpu.engine.core.errors import InvalidType
 from browsergpu.functions import creation, manipulation
 
 

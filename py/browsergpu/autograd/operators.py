@@ -17,11 +17,11 @@ from browsergpu.arrays.autograd.variable import Variable, plain, track, untrack
 from browsergpu.arrays.in_place import become
 from browsergpu.autograd import views
 from browsergpu.autograd.batching import calls
-from browsergpu.core.above import register, register_methods
-from browsergpu.core.element_types import is_same_kind
-from browsergpu.core.errors import InvalidArgument, InvalidType
-from browsergpu.core.showing import Description
-from browsergpu.core.turns import exclusive
+from browsergpu.engine.core.above import register, register_methods
+from browsergpu.engine.core.element_types import is_same_kind
+from browsergpu.engine.core.errors import InvalidArgument, InvalidType
+from browsergpu.engine.core.showing import Description
+from browsergpu.engine.core.turns import exclusive
 from browsergpu.functions import creation, data_types, elementwise, manipulation, parts
 from browsergpu.functions.linalg import linear
 

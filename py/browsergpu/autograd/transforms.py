@@ -24,9 +24,9 @@ from browsergpu.autograd.batching.levels import (
     physical,
     wrapped,
 )
-from browsergpu.core.checks import integer
-from browsergpu.core.errors import InvalidArgument, InvalidType
-from browsergpu.core.showing import Description
+from browsergpu.engine.core.checks import integer
+from browsergpu.engine.core.errors import InvalidArgument, InvalidType
+from browsergpu.engine.core.showing import Description
 from browsergpu.functions import creation
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from browsergpu.core.errors import InvalidArgument
-from browsergpu.core.showing import Description
+from browsergpu.engine.core.errors import InvalidArgument
+from browsergpu.engine.core.showing import Description
 
 
 class Container(NamedTuple):

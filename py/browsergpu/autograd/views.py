@@ -17,8 +17,8 @@ from browsergpu.arrays.autograd.nodes import AutogradNode, Leaf, Like, Operand, 
 from browsergpu.arrays.autograd.variable import like_of, node_of, track
 from browsergpu.arrays.graphs.originals import overlap
 from browsergpu.arrays.views.aliases import Base, MemoryPlace, place_of
-from browsergpu.core.errors import InvalidArgument
-from browsergpu.core.showing import Description
+from browsergpu.engine.core.errors import InvalidArgument
+from browsergpu.engine.core.showing import Description
 from browsergpu.functions import regions
 
 

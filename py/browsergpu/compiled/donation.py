@@ -8,9 +8,9 @@ from browsergpu.arrays.array import Array
 from browsergpu.arrays.lazy.node import Node
 from browsergpu.arrays.value import NODE
 from browsergpu.arrays.views.aliases import take_node
-from browsergpu.core.errors import InvalidArgument
-from browsergpu.core.showing import Description, Shown
-from browsergpu.core.turns import exclusive
+from browsergpu.engine.core.errors import InvalidArgument
+from browsergpu.engine.core.showing import Description, Shown
+from browsergpu.engine.core.turns import exclusive
 
 
 class Donated(Shown):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from browsergpu.core.showing import Shown, byte_count
+from browsergpu.engine.core.showing import Shown, byte_count
 
 
 def _count(number: int, what: str) -> str:

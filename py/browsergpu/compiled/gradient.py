@@ -15,9 +15,9 @@ from browsergpu.arrays.autograd.variable import like_of, track
 from browsergpu.arrays.graphs.graph import Graph
 from browsergpu.autograd.backward import run_backward
 from browsergpu.autograd.custom import captured_operand, captured_sources
-from browsergpu.core.errors import InvalidArgument, Unsupported
-from browsergpu.core.showing import Description, Shown
-from browsergpu.tensors.device_array import Storage
+from browsergpu.engine.core.errors import InvalidArgument, Unsupported
+from browsergpu.engine.core.showing import Description, Shown
+from browsergpu.engine.tensors.device_array import Storage
 
 _OP = "jit"
 

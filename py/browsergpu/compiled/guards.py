@@ -18,9 +18,9 @@ import numpy as np
 
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.value import NODE
-from browsergpu.core.changes import CHANGES
-from browsergpu.core.showing import Shown
-from browsergpu.core.turns import exclusive
+from browsergpu.engine.core.changes import CHANGES
+from browsergpu.engine.core.showing import Shown
+from browsergpu.engine.core.turns import exclusive
 from browsergpu.networks.module import Module
 
 _MISSING = object()

@@ -28,12 +28,12 @@ from browsergpu.compiled.parameters import Parameters
 from browsergpu.compiled.signature import Signature, rebuilt
 from browsergpu.compiled.tracing import Trace
 from browsergpu.compiled.variant import Variant
-from browsergpu.core import blocks, checks
-from browsergpu.core.element_types import DEFAULTS
-from browsergpu.core.errors import InvalidArgument, InvalidType
-from browsergpu.core.places import frames_of_the_package
-from browsergpu.core.showing import Shown, shown
-from browsergpu.core.turns import TURN
+from browsergpu.engine.core import blocks, checks
+from browsergpu.engine.core.element_types import DEFAULTS
+from browsergpu.engine.core.errors import InvalidArgument, InvalidType
+from browsergpu.engine.core.places import frames_of_the_package
+from browsergpu.engine.core.showing import Shown, shown
+from browsergpu.engine.core.turns import TURN
 from browsergpu.functions import creation
 from browsergpu.networks.module import Module
 

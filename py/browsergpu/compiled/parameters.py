@@ -6,8 +6,8 @@ import inspect
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from browsergpu.core.errors import InvalidArgument
-from browsergpu.core.showing import Shown
+from browsergpu.engine.core.errors import InvalidArgument
+from browsergpu.engine.core.showing import Shown
 from browsergpu.networks.module import Module
 
 _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)

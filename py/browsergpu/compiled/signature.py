@@ -10,7 +10,7 @@ import numpy as np
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.value import NODE
 from browsergpu.compiled.parameters import Parameters
-from browsergpu.core.showing import Shown
+from browsergpu.engine.core.showing import Shown
 
 _NUMBERS = frozenset((int, float, complex))
 _CONSTANTS = frozenset((bool, str, bytes, type(None), type(Ellipsis)))

@@ -35,12 +35,12 @@ from browsergpu.compiled.variant import (
     of_callers,
     of_input,
 )
-from browsergpu.core import blocks
-from browsergpu.core.checks import product
-from browsergpu.core.places import users_place
-from browsergpu.core.showing import Shown
-from browsergpu.core.turns import TURN, exclusive
-from browsergpu.tensors.device_array import Storage
+from browsergpu.engine.core import blocks
+from browsergpu.engine.core.checks import product
+from browsergpu.engine.core.places import users_place
+from browsergpu.engine.core.showing import Shown
+from browsergpu.engine.core.turns import TURN, exclusive
+from browsergpu.engine.tensors.device_array import Storage
 
 
 class Trace(Shown):

@@ -20,12 +20,12 @@ from browsergpu.arrays.upload import uploaded
 from browsergpu.arrays.value import NODE, Value
 from browsergpu.arrays.views.aliases import alias
 from browsergpu.compiled.gradient import Gradient
-from browsergpu.core.element_types import ElementType
-from browsergpu.core.errors import Unsupported
-from browsergpu.core.shapes import Shape
-from browsergpu.core.showing import Shown
-from browsergpu.core.turns import TURN
-from browsergpu.tensors.device_array import Storage
+from browsergpu.engine.core.element_types import ElementType
+from browsergpu.engine.core.errors import Unsupported
+from browsergpu.engine.core.shapes import Shape
+from browsergpu.engine.core.showing import Shown
+from browsergpu.engine.core.turns import TURN
+from browsergpu.engine.tensors.device_array import Storage
 
 _OP = "jit"
 

@@ -6,9 +6,9 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from browsergpu.core.errors import NoAdapter
-from browsergpu.gpu import adapter_info, platform
-from browsergpu.gpu.adapters import enumerate_adapters
+from browsergpu.engine.core.errors import NoAdapter
+from browsergpu.engine.gpu import adapter_info, platform
+from browsergpu.engine.gpu.adapters import enumerate_adapters
 
 
 def gpus() -> list[int]:

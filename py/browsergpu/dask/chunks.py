@@ -13,8 +13,8 @@ from browsergpu.arrays import apply
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.pending_upload import on_host
 from browsergpu.arrays.views.aliases import take_node
-from browsergpu.core.errors import OutOfMemory
-from browsergpu.core.turns import TURN
+from browsergpu.engine.core.errors import OutOfMemory
+from browsergpu.engine.core.turns import TURN
 from browsergpu.functions import creation
 from browsergpu.functions.meta import has_values
 

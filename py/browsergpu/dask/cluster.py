@@ -10,8 +10,8 @@ import dask
 import distributed
 from distributed.system import MEMORY_LIMIT
 
-from browsergpu.core.errors import InvalidArgument
 from browsergpu.dask.adapters import gpus, memory_of
+from browsergpu.engine.core.errors import InvalidArgument
 
 PRELOAD = "browsergpu.dask.preload"
 SATURATION = "distributed.scheduler.worker-saturation"

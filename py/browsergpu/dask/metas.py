@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from browsergpu.arrays.array import Array
-from browsergpu.core import checks
+from browsergpu.engine.core import checks
 from browsergpu.functions.meta import stand_in
 
 

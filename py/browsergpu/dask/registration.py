@@ -12,11 +12,11 @@ from dask.base import normalize_token
 from dask.sizeof import sizeof
 
 from browsergpu.arrays.array import Array
-from browsergpu.core.showing import Shown
 from browsergpu.dask import chunks
 from browsergpu.dask.metas import meta as make_meta
 from browsergpu.dask.metas import meta_like
 from browsergpu.dask.random import Philox, RandomState
+from browsergpu.engine.core.showing import Shown
 
 NAME = "browsergpu"
 

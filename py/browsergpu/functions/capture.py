@@ -8,10 +8,10 @@ from typing import Any
 
 from browsergpu.arrays.context import current
 from browsergpu.arrays.graphs.graph import Graph
-from browsergpu.core import blocks
-from browsergpu.core.errors import BackendError, InvalidArgument
-from browsergpu.core.showing import Description, Shown
-from browsergpu.core.turns import TURN
+from browsergpu.engine.core import blocks
+from browsergpu.engine.core.errors import BackendError, InvalidArgument
+from browsergpu.engine.core.showing import Description, Shown
+from browsergpu.engine.core.turns import TURN
 
 
 class capture(Shown):

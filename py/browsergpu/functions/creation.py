@@ -19,8 +19,8 @@ from browsergpu.arrays.numbers import python_number, typed_number
 from browsergpu.arrays.upload import element_type, fitted, on_host, uploaded
 from browsergpu.arrays.views import strided
 from browsergpu.arrays.x64 import check_x64
-from browsergpu.core import checks
-from browsergpu.core.element_types import (
+from browsergpu.engine.core import checks
+from browsergpu.engine.core.element_types import (
     BOOL,
     DEFAULTS,
     FLOAT32,
@@ -31,8 +31,8 @@ from browsergpu.core.element_types import (
     of_numpy,
     promoted,
 )
-from browsergpu.core.errors import InvalidArgument, InvalidType
-from browsergpu.core.turns import exclusive
+from browsergpu.engine.core.errors import InvalidArgument, InvalidType
+from browsergpu.engine.core.turns import exclusive
 
 
 @differentiable(obj=lambda g: g)

@@ -13,9 +13,9 @@ from browsergpu.arrays.autograd.rules import differentiable
 from browsergpu.arrays.context import device_of
 from browsergpu.arrays.numbers import python_number, typed_number
 from browsergpu.arrays.upload import element_type
-from browsergpu.core import checks
-from browsergpu.core.element_types import ElementType, beside_number, promoted
-from browsergpu.core.errors import InvalidArgument, InvalidType
+from browsergpu.engine.core import checks
+from browsergpu.engine.core.element_types import ElementType, beside_number, promoted
+from browsergpu.engine.core.errors import InvalidArgument, InvalidType
 
 _KINDS = {
     "bool": "b",

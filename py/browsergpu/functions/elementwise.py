@@ -18,7 +18,7 @@ from browsergpu.arrays import apply
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.autograd.rules import constant, differentiable
 from browsergpu.arrays.value import Value
-from browsergpu.core.errors import InvalidType
+from browsergpu.engine.core.errors import InvalidType
 from browsergpu.functions import operands
 
 Rule = Callable[..., Any]

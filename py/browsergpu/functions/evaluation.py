@@ -7,10 +7,10 @@ from browsergpu.arrays.autograd.variable import node_of
 from browsergpu.arrays.lazy import fusion
 from browsergpu.arrays.lazy.products import Product
 from browsergpu.arrays.pending_upload import PendingUpload
-from browsergpu.core.checks import product
-from browsergpu.core.showing import byte_count
-from browsergpu.core.turns import exclusive
-from browsergpu.kernels.fused.source import name_of, result_of
+from browsergpu.engine.core.checks import product
+from browsergpu.engine.core.showing import byte_count
+from browsergpu.engine.core.turns import exclusive
+from browsergpu.engine.kernels.fused.source import name_of, result_of
 
 
 @exclusive

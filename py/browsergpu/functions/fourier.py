@@ -17,11 +17,11 @@ from browsergpu.arrays.autograd.nodes import Like
 from browsergpu.arrays.autograd.rules import differentiable
 from browsergpu.arrays.lazy.node import room
 from browsergpu.arrays.reduce import pairs_view
-from browsergpu.core import checks, shapes
-from browsergpu.core.element_types import COMPLEX64, FLOAT32
-from browsergpu.core.errors import InvalidArgument
+from browsergpu.engine.core import checks, shapes
+from browsergpu.engine.core.element_types import COMPLEX64, FLOAT32
+from browsergpu.engine.core.errors import InvalidArgument
+from browsergpu.engine.tensors import fourier
 from browsergpu.functions import creation, elementwise, manipulation
-from browsergpu.tensors import fourier
 
 _NORMS = ("backward", "ortho", "forward")
 

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from browsergpu.arrays.context import current
-from browsergpu.core.element_types import DEFAULTS, FLOAT16, TYPES
-from browsergpu.core.showing import Shown
-from browsergpu.device.device import Device, open_devices
+from browsergpu.engine.core.element_types import DEFAULTS, FLOAT16, TYPES
+from browsergpu.engine.core.showing import Shown
+from browsergpu.engine.device.device import Device, open_devices
 from browsergpu.functions.data_types import isdtype
 
 

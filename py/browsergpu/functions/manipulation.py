@@ -17,12 +17,12 @@ from browsergpu.arrays.indexing import gather
 from browsergpu.arrays.views import strided
 from browsergpu.arrays.views.aliases import alias
 from browsergpu.arrays.x64 import check_x64_pair
-from browsergpu.core import checks, shapes
-from browsergpu.core.element_types import ElementType, promoted
-from browsergpu.core.errors import InvalidArgument, InvalidType
-from browsergpu.core.shapes import Shape, contiguous_strides
+from browsergpu.engine.core import checks, shapes
+from browsergpu.engine.core.element_types import ElementType, promoted
+from browsergpu.engine.core.errors import InvalidArgument, InvalidType
+from browsergpu.engine.core.shapes import Shape, contiguous_strides
+from browsergpu.engine.kernels.fused.layout import Place
 from browsergpu.functions import operands, parts
-from browsergpu.kernels.fused.layout import Place
 
 #: Most arrays that are joined inside the kernel that reads the result. The kernel reads all of them
 #: for each element.

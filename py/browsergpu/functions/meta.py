@@ -17,10 +17,10 @@ from browsergpu.arrays.lazy.trace import Tracer, tracer_of
 from browsergpu.arrays.pending_upload import on_host, pending_upload
 from browsergpu.arrays.upload import element_type, uploaded
 from browsergpu.arrays.upload import on_host as host_data
-from browsergpu.core import checks
-from browsergpu.core.errors import NoAdapter
-from browsergpu.core.turns import exclusive
-from browsergpu.device.device import Device
+from browsergpu.engine.core import checks
+from browsergpu.engine.core.errors import NoAdapter
+from browsergpu.engine.core.turns import exclusive
+from browsergpu.engine.device.device import Device
 from browsergpu.functions import creation
 
 

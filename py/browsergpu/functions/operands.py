@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from browsergpu.arrays.array import Array
-from browsergpu.core.errors import InvalidType
+from browsergpu.engine.core.errors import InvalidType
 
 
 def array(op: str, name: str, x: Any) -> Array:

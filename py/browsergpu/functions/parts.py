@@ -12,8 +12,8 @@ from browsergpu.arrays.autograd.nodes import Like
 from browsergpu.arrays.autograd.rules import differentiable
 from browsergpu.arrays.indexing import keys, scatter_add
 from browsergpu.arrays.views import strided
-from browsergpu.core.checks import product
-from browsergpu.core.element_types import COMPLEX64, FLOAT32
+from browsergpu.engine.core.checks import product
+from browsergpu.engine.core.element_types import COMPLEX64, FLOAT32
 from browsergpu.functions import creation, elementwise, pieces
 
 _OP = "added_at"

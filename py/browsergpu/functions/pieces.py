@@ -14,10 +14,10 @@ from browsergpu.arrays.array import Array
 from browsergpu.arrays.autograd.families import INTERCEPTED
 from browsergpu.arrays.autograd.nodes import Like
 from browsergpu.arrays.lazy.node import Node, stored
-from browsergpu.core.checks import product
-from browsergpu.core.shapes import Shape, contiguous_strides
-from browsergpu.core.showing import Shown
-from browsergpu.core.turns import exclusive
+from browsergpu.engine.core.checks import product
+from browsergpu.engine.core.shapes import Shape, contiguous_strides
+from browsergpu.engine.core.showing import Shown
+from browsergpu.engine.core.turns import exclusive
 from browsergpu.functions import creation, data_types
 
 #: The first index and the length along each axis of an array, and the axes without an integer.

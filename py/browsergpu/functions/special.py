@@ -13,17 +13,17 @@ from browsergpu.arrays.apply import on_one_device, unary
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.autograd.batched import BATCHED
 from browsergpu.arrays.autograd.rules import differentiable
-from browsergpu.core import checks, shapes
-from browsergpu.core.above import ABOVE
-from browsergpu.core.element_types import FLOAT16, FLOAT32, ElementType
-from browsergpu.core.errors import InvalidArgument, InvalidType
-from browsergpu.core.turns import exclusive
+from browsergpu.engine.core import checks, shapes
+from browsergpu.engine.core.above import ABOVE
+from browsergpu.engine.core.element_types import FLOAT16, FLOAT32, ElementType
+from browsergpu.engine.core.errors import InvalidArgument, InvalidType
+from browsergpu.engine.core.turns import exclusive
+from browsergpu.engine.kernels.fused.operations import Operation
 from browsergpu.functions import elementwise as each
 from browsergpu.functions import manipulation, statistics
 from browsergpu.functions.creation import asarray
 from browsergpu.functions.custom.declarations import Parameter
 from browsergpu.functions.custom.operations import applied, operations_of
-from browsergpu.kernels.fused.operations import Operation
 
 _FILES = {
     "errors": ("erf", "erfc", "erfcinv", "erfcx", "erfinv", "log_ndtr", "ndtr", "ndtri"),

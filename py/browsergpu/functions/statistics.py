@@ -11,10 +11,10 @@ from browsergpu.arrays.array import Array
 from browsergpu.arrays.autograd.nodes import Like
 from browsergpu.arrays.autograd.precision import widened
 from browsergpu.arrays.autograd.rules import constant, differentiable
-from browsergpu.core import shapes
-from browsergpu.core.checks import product
-from browsergpu.core.element_types import BOOL, DEFAULTS, FLOAT32
-from browsergpu.core.errors import InvalidType, Unsupported
+from browsergpu.engine.core import shapes
+from browsergpu.engine.core.checks import product
+from browsergpu.engine.core.element_types import BOOL, DEFAULTS, FLOAT32
+from browsergpu.engine.core.errors import InvalidType, Unsupported
 from browsergpu.functions import creation, elementwise, manipulation
 from browsergpu.functions.ordering import cumulative, sorting
 

@@ -10,7 +10,7 @@ from browsergpu.arrays import apply
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.autograd.nodes import Like
 from browsergpu.arrays.autograd.rules import differentiable
-from browsergpu.core.element_types import FLOAT32
+from browsergpu.engine.core.element_types import FLOAT32
 from browsergpu.functions import creation, elementwise, manipulation, statistics
 
 

@@ -10,7 +10,7 @@ import difflib
 from contextlib import nullcontext
 from typing import Any
 
-from browsergpu.core.errors import UnknownName
+from browsergpu.engine.core.errors import UnknownName
 from browsergpu.jax import (
     dtypes,
     flatten_util,

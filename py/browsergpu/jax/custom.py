@@ -9,8 +9,8 @@ from typing import Any
 
 from browsergpu.arrays.array import Array
 from browsergpu.autograd import custom, trees
-from browsergpu.core.errors import InvalidArgument, NotDifferentiable, Unsupported
-from browsergpu.core.showing import Description, Shown, shown
+from browsergpu.engine.core.errors import InvalidArgument, NotDifferentiable, Unsupported
+from browsergpu.engine.core.showing import Description, Shown, shown
 from browsergpu.functions import creation
 from browsergpu.jax.arrays.array import as_jax
 from browsergpu.jax.transforms import as_arrays, as_jax_tree, vjp

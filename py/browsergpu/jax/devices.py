@@ -11,9 +11,9 @@ import numpy as np
 from browsergpu.arrays import context
 from browsergpu.arrays.array import Array
 from browsergpu.autograd import trees
-from browsergpu.core.errors import InvalidArgument, Unsupported
-from browsergpu.core.showing import Shown
-from browsergpu.device.device import Device
+from browsergpu.engine.core.errors import InvalidArgument, Unsupported
+from browsergpu.engine.core.showing import Shown
+from browsergpu.engine.device.device import Device
 from browsergpu.functions import meta
 from browsergpu.jax import tree
 from browsergpu.jax.arrays import dtypes

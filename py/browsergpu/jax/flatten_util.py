@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from browsergpu.core.checks import product
-from browsergpu.core.errors import InvalidArgument
+from browsergpu.engine.core.checks import product
+from browsergpu.engine.core.errors import InvalidArgument
 from browsergpu.functions import manipulation
 from browsergpu.jax import tree
 from browsergpu.jax.arrays.array import as_jax, cast

@@ -7,7 +7,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
-from browsergpu.core.errors import Unsupported
+from browsergpu.engine.core.errors import Unsupported
 from browsergpu.jax.arrays.array import JAX
 
 _HERE = __package__

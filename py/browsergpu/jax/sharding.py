@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from browsergpu.core.errors import UnknownName
+from browsergpu.engine.core.errors import UnknownName
 from browsergpu.jax.arrays.array import Sharding as Sharding
 from browsergpu.jax.arrays.array import SingleDeviceSharding as SingleDeviceSharding
 

@@ -19,9 +19,9 @@ from browsergpu.autograd import jacobians, transforms, trees
 from browsergpu.autograd.batching import vmap as batching
 from browsergpu.compiled.jit import jit as compiled
 from browsergpu.compiled.parameters import Parameters
-from browsergpu.core.element_types import DEFAULTS, FLOAT32, INT32
-from browsergpu.core.errors import InvalidArgument, InvalidType, Unsupported
-from browsergpu.core.showing import Description
+from browsergpu.engine.core.element_types import DEFAULTS, FLOAT32, INT32
+from browsergpu.engine.core.errors import InvalidArgument, InvalidType, Unsupported
+from browsergpu.engine.core.showing import Description
 from browsergpu.functions import creation, elementwise
 from browsergpu.jax import tree
 from browsergpu.jax.arrays.array import JAX, as_jax

@@ -12,8 +12,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from browsergpu.autograd import trees
-from browsergpu.core.errors import InvalidArgument
-from browsergpu.core.showing import Description, Shown
+from browsergpu.engine.core.errors import InvalidArgument
+from browsergpu.engine.core.showing import Description, Shown
 
 IsLeaf = Callable[[Any], bool] | None
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from browsergpu.arrays.context import init
-from browsergpu.core.errors import BackendError
+from browsergpu.engine.core.errors import BackendError
 from browsergpu.llm.language_model import LanguageModel
 from browsergpu.llm.loading import load
 from browsergpu.llm.models.cache import DTYPES

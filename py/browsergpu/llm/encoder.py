@@ -9,9 +9,9 @@ import numpy as np
 
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.autograd.grad_mode import no_grad
-from browsergpu.core import checks
-from browsergpu.core.errors import InvalidType
-from browsergpu.core.showing import Shown
+from browsergpu.engine.core import checks
+from browsergpu.engine.core.errors import InvalidType
+from browsergpu.engine.core.showing import Shown
 from browsergpu.functions import creation, manipulation
 from browsergpu.functions.nn import normalization
 from browsergpu.llm.models.config import Config

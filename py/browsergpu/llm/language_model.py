@@ -11,9 +11,9 @@ import numpy as np
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.autograd.grad_mode import no_grad
 from browsergpu.compiled.guards import versions_of
-from browsergpu.core import checks
-from browsergpu.core.errors import InvalidArgument, InvalidType, NotInitialized, Unsupported
-from browsergpu.core.showing import Description, Shown, byte_count
+from browsergpu.engine.core import checks
+from browsergpu.engine.core.errors import InvalidArgument, InvalidType, NotInitialized, Unsupported
+from browsergpu.engine.core.showing import Description, Shown, byte_count
 from browsergpu.functions import manipulation
 from browsergpu.functions.nn import normalization
 from browsergpu.llm.constraints.guide import Guide, TokenBytes

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from browsergpu.arrays.context import current
-from browsergpu.core import checks
-from browsergpu.core.errors import InvalidArgument
+from browsergpu.engine.core import checks
+from browsergpu.engine.core.errors import InvalidArgument
 from browsergpu.llm.encoder import Encoder
 from browsergpu.llm.files.folder import ModelFolder
 from browsergpu.llm.files.gguf import GGUF
@@ -26,7 +26,7 @@ from browsergpu.llm.models.weights import Tensors, Weights
 from browsergpu.llm.tokens.gguf_vocabulary import from_gguf
 from browsergpu.llm.tokens.tokenizer import Tokenizer
 from browsergpu.llm.tokens.tokenizer_json import load_tokenizer
-from browsergpu.tools.hub.download import download, download_async, is_address
+from browsergpu.networks.hub.download import download, download_async, is_address
 
 _OP = "llm.load"
 #: The default context, unless the model's is smaller.

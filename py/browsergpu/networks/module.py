@@ -8,9 +8,9 @@ from typing import Any, ClassVar, Self
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.handles import Handle, added
 from browsergpu.arrays.upload import element_type
-from browsergpu.core import checks
-from browsergpu.core.changes import CHANGES
-from browsergpu.core.errors import InvalidArgument, InvalidType
+from browsergpu.engine.core import checks
+from browsergpu.engine.core.changes import CHANGES
+from browsergpu.engine.core.errors import InvalidArgument, InvalidType
 from browsergpu.networks import states
 from browsergpu.networks.moving import move
 from browsergpu.networks.parameter import Parameter

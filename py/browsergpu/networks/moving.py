@@ -7,7 +7,7 @@ from typing import Any
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.autograd.variable import node_of, source_of
 from browsergpu.arrays.views.aliases import take_node
-from browsergpu.core.turns import exclusive
+from browsergpu.engine.core.turns import exclusive
 
 
 @exclusive

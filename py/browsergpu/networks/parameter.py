@@ -8,8 +8,8 @@ from weakref import WeakValueDictionary
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.in_place import become
 from browsergpu.autograd.array_methods import CONSTRUCTORS, Constructor
-from browsergpu.core.errors import InvalidType, two_devices
-from browsergpu.core.showing import Shown
+from browsergpu.engine.core.errors import InvalidType, two_devices
+from browsergpu.engine.core.showing import Shown
 from browsergpu.functions import creation
 
 #: The arrays that are parameters, by id. Arrays have no field for it.

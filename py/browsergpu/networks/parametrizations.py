@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from browsergpu.arrays.array import Array
-from browsergpu.core.errors import InvalidArgument, InvalidType
+from browsergpu.engine.core.errors import InvalidArgument, InvalidType
 from browsergpu.networks.module import Module
 from browsergpu.networks.parametrize import register_parametrization
 from browsergpu.networks.reparametrizing import (

@@ -9,7 +9,7 @@ from typing import Any
 
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.autograd.grad_mode import no_grad
-from browsergpu.core.errors import InvalidArgument, InvalidType
+from browsergpu.engine.core.errors import InvalidArgument, InvalidType
 from browsergpu.networks.layers.containers import ModuleDict, ModuleList
 from browsergpu.networks.module import Module
 from browsergpu.networks.parameter import Parameter, take

@@ -10,9 +10,9 @@ from typing import Any
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.autograd.grad_mode import no_grad
 from browsergpu.arrays.in_place import become
-from browsergpu.core import checks, shapes
-from browsergpu.core.errors import InvalidArgument, InvalidType
-from browsergpu.core.showing import Shown
+from browsergpu.engine.core import checks, shapes
+from browsergpu.engine.core.errors import InvalidArgument, InvalidType
+from browsergpu.engine.core.showing import Shown
 from browsergpu.functions import creation, elementwise, manipulation
 from browsergpu.functions.linalg import norms
 from browsergpu.functions.linalg.linear import matmul, vecdot

@@ -7,8 +7,8 @@ from typing import Any, Self
 import numpy as np
 
 from browsergpu.arrays.context import current
-from browsergpu.core.checks import integer
-from browsergpu.core.errors import InvalidArgument, InvalidType
+from browsergpu.engine.core.checks import integer
+from browsergpu.engine.core.errors import InvalidArgument, InvalidType
 from browsergpu.functions.random.generator import Generator
 
 _KEYS, _COUNTERS = 2**64, 2**128

@@ -7,8 +7,8 @@ from typing import Any
 
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.autograd.grad_mode import no_grad
-from browsergpu.core.checks import product
-from browsergpu.core.errors import InvalidArgument, InvalidType
+from browsergpu.engine.core.checks import product
+from browsergpu.engine.core.errors import InvalidArgument, InvalidType
 from browsergpu.functions import manipulation
 from browsergpu.networks.parameter import take
 

@@ -14,8 +14,8 @@ import numpy as np
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.context import current
 from browsergpu.arrays.traced_number import is_traced
-from browsergpu.core.errors import InvalidArgument, InvalidType
-from browsergpu.core.showing import Description, Shown, byte_count
+from browsergpu.engine.core.errors import InvalidArgument, InvalidType
+from browsergpu.engine.core.showing import Description, Shown, byte_count
 from browsergpu.functions import creation
 from browsergpu.functions.language.quantized import of_blocks
 from browsergpu.networks.module import Module

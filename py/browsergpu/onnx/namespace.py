@@ -4,6 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from browsergpu.core.above import ABOVE
+from browsergpu.engine.core.above import ABOVE
 
 bg: Any = ABOVE.namespace

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from browsergpu.core.errors import InvalidType
+from browsergpu.engine.core.errors import InvalidType
 
 #: Called with the bytes so far, their total or None, and a name.
 Report = Callable[[int, int | None, str], object]

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
-from browsergpu.core.errors import InvalidArgument, InvalidType
-from browsergpu.core.files import file_bytes
-from browsergpu.gpu import content, platform
+from browsergpu.engine.core.errors import InvalidArgument, InvalidType
+from browsergpu.engine.core.files import file_bytes
+from browsergpu.engine.gpu import content, platform
 from browsergpu.onnx import operators as _operators  # noqa: F401 - fills the registry
 from browsergpu.onnx.graph.external import ExternalData
 from browsergpu.onnx.model import Model

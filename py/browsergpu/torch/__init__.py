@@ -13,8 +13,8 @@ from typing import Any
 
 from browsergpu.arrays.autograd.grad_mode import enable_grad, is_grad_enabled, no_grad
 from browsergpu.compiled.jit import jit as _jit
-from browsergpu.core.errors import InvalidArgument as _InvalidArgument
-from browsergpu.core.errors import UnknownName as _UnknownName
+from browsergpu.engine.core.errors import InvalidArgument as _InvalidArgument
+from browsergpu.engine.core.errors import UnknownName as _UnknownName
 from browsergpu.torch import (
     accelerator,
     amp,

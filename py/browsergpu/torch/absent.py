@@ -5,8 +5,8 @@ from __future__ import annotations
 from types import ModuleType
 from typing import Any
 
-from browsergpu.core.errors import Unsupported
-from browsergpu.core.showing import Shown
+from browsergpu.engine.core.errors import Unsupported
+from browsergpu.engine.core.showing import Shown
 
 #: The modules, with advice.
 ABSENT = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from browsergpu.gpu import platform
+from browsergpu.engine.gpu import platform
 from browsergpu.torch.cuda import synchronize
 from browsergpu.torch.tensors.devices import device
 

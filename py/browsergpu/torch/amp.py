@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from browsergpu.arrays.autograd import precision
-from browsergpu.core.errors import InvalidArgument
+from browsergpu.engine.core.errors import InvalidArgument
 from browsergpu.networks.optimizers import scaling
 from browsergpu.torch.tensors.devices import notice
 from browsergpu.torch.tensors.dtypes import MissingType

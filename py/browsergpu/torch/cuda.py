@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from browsergpu.arrays.context import current
-from browsergpu.core.errors import UnknownName
-from browsergpu.gpu import platform
+from browsergpu.engine.core.errors import UnknownName
+from browsergpu.engine.gpu import platform
 from browsergpu.torch import amp
 from browsergpu.torch.tensors.randoms import manual_seed
 

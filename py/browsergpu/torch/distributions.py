@@ -9,9 +9,9 @@ import numpy as np
 
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.autograd.grad_mode import no_grad
-from browsergpu.core import checks
-from browsergpu.core.errors import InvalidArgument, UnknownName, Unsupported
-from browsergpu.core.showing import Shown
+from browsergpu.engine.core import checks
+from browsergpu.engine.core.errors import InvalidArgument, UnknownName, Unsupported
+from browsergpu.engine.core.showing import Shown
 from browsergpu.functions import elementwise, manipulation
 from browsergpu.functions.nn import activations
 from browsergpu.functions.ordering import sorting

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from browsergpu import fft as _own
-from browsergpu.core.errors import UnknownName
+from browsergpu.engine.core.errors import UnknownName
 from browsergpu.torch.tensors.public import returning_tensors
 
 

@@ -7,8 +7,8 @@ from typing import Any
 
 from browsergpu.arrays.autograd.batched import RANDOMNESS
 from browsergpu.autograd import jacobians, transforms
-from browsergpu.core.above import ABOVE
-from browsergpu.core.errors import InvalidArgument
+from browsergpu.engine.core.above import ABOVE
+from browsergpu.engine.core.errors import InvalidArgument
 from browsergpu.torch.tensors.tensor import as_tensors
 
 

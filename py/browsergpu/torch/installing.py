@@ -8,7 +8,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
-from browsergpu.core.errors import Unsupported
+from browsergpu.engine.core.errors import Unsupported
 from browsergpu.torch import backends
 from browsergpu.torch.absent import ABSENT, module
 

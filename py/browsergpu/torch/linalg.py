@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from browsergpu import linalg as _own
-from browsergpu.core.errors import InvalidArgument, InvalidType, UnknownName
+from browsergpu.engine.core.errors import InvalidArgument, InvalidType, UnknownName
 from browsergpu.functions import manipulation
 from browsergpu.functions.linalg import decompositions, linear, norms, triangular
 from browsergpu.functions.linalg.exponential import exponential

@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 
 from browsergpu.arrays.array import Array
-from browsergpu.core.errors import InvalidArgument, InvalidType
-from browsergpu.core.files import opened
-from browsergpu.core.showing import Shown
+from browsergpu.engine.core.errors import InvalidArgument, InvalidType
+from browsergpu.engine.core.files import opened
+from browsergpu.engine.core.showing import Shown
 from browsergpu.networks.files.safetensors import load_safetensors
 from browsergpu.torch.nn.module import Parameter
 from browsergpu.torch.tensors.creation import from_numpy

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from browsergpu import special as _own
-from browsergpu.core.errors import UnknownName
+from browsergpu.engine.core.errors import UnknownName
 from browsergpu.torch.tensors.public import FUNCTIONS, returning_tensors
 
 for _name in ("entr", "erf", "erfc", "erfcx", "erfinv", "exp2", "expit", "expm1", "gammaln", "i0",

@@ -34,7 +34,7 @@ def prepare() -> None:
         os.environ |= software_gpu(ENGINE)
     if ENGINE == "dawn":
         _zero_by_loops()
-    from browsergpu.gpu.platform import block_on
+    from browsergpu.engine.gpu.platform import block_on
 
     # Tests use this to wait for coroutines. The rest of the pyodide module exists only in a page.
     pyodide, ffi = ModuleType("pyodide"), ModuleType("pyodide.ffi")
@@ -54,14 +54,14 @@ def _zero_by_loops() -> None:
 
     See chromium.py.
     """
-    from browsergpu.gpu.native import engine
+    from browsergpu.engine.gpu.native import engine
 
     engine.TOGGLES_OFF.append("use_vulkan_zero_initialize_workgroup_memory_extension")
 
 
 def _keep_settings_apart() -> None:
     """Keep tuning results apart from other test processes and from the user's results."""
-    from browsergpu.gpu.native import settings
+    from browsergpu.engine.gpu.native import settings
 
     folder = TemporaryDirectory(prefix="browsergpu-tests-")
     atexit.register(folder.cleanup)
@@ -93,7 +93,7 @@ _NEED_NO_TURN = {"__init__", "__repr__", "_facts"}
 
 
 def _watched(function: FunctionType) -> Any:
-    from browsergpu.core.turns import TURN
+    from browsergpu.engine.core.turns import TURN
 
     def call(*args: Any, **options: Any) -> Any:
         caller = sys._getframe(1).f_globals["__name__"]

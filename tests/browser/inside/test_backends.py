@@ -51,7 +51,7 @@ def test_the_device_has_the_adapters_limits_and_features(backend: Any) -> None:
     import js
     from pyodide.ffi import run_sync
 
-    from browsergpu.device.device import WANTED_FEATURES
+    from browsergpu.engine.device.device import WANTED_FEATURES
 
     adapter = run_sync(js.navigator.gpu.requestAdapter())
     for name in ("maxBufferSize", "maxStorageBufferBindingSize", "maxComputeWorkgroupStorageSize"):

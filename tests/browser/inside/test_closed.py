@@ -203,7 +203,7 @@ def test_closing_while_opening_ends_closed(turns: int) -> None:
     import js
 
     from browsergpu import WasmBackend
-    from browsergpu.device.device import open_devices
+    from browsergpu.engine.device.device import open_devices
     from browsergpu.errors import NotInitialized
 
     backend = WasmBackend()

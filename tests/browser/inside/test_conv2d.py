@@ -10,7 +10,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from browsergpu.kernels.variants import VARIANTS
+from browsergpu.engine.kernels.variants import VARIANTS
 from inside import reference, tolerances
 from inside.comparison import assert_matches, assert_same_bits
 from inside.gpu import SENTINEL, on_gpu, only_variant, random_array, whole_array

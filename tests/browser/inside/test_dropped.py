@@ -161,7 +161,7 @@ def test_a_dropped_backend_closes_its_device(name: str, options: dict[str, Any])
 def test_backends_opened_again_and_again_leave_no_device_open() -> None:
     import js
 
-    from browsergpu.device.device import open_devices
+    from browsergpu.engine.device.device import open_devices
 
     before = len(open_devices())
     first = js.gpuWatch.devices.length
@@ -181,8 +181,8 @@ def test_backends_opened_again_and_again_leave_no_device_open() -> None:
 def test_a_device_that_warms_up_is_not_kept_open_by_that(monkeypatch: pytest.MonkeyPatch) -> None:
     import js
 
-    from browsergpu.device import warm_up
-    from browsergpu.device.device import Device
+    from browsergpu.engine.device import warm_up
+    from browsergpu.engine.device.device import Device
 
     monkeypatch.setattr(Device, "device_type", "gpu")
     monkeypatch.setattr(warm_up, "MOST_USED", ("cast.f32_f16", "cast.f16_f32", "fill"))
@@ -327,7 +327,7 @@ def test_an_interrupted_alloc_leaves_no_buffer(
     import js
     from pyodide.ffi import run_sync
 
-    from browsergpu.gpu.browser import interop as _js
+    from browsergpu.engine.gpu.browser import interop as _js
 
     def interrupted(awaitable: Any) -> Any:
         task = asyncio.ensure_future(awaitable)
@@ -362,7 +362,7 @@ def test_an_interrupted_init_leaves_no_device() -> None:
     from pyodide.code import run_js
 
     from browsergpu import WasmBackend
-    from browsergpu.device.device import open_devices
+    from browsergpu.engine.device.device import open_devices
 
     async def cancel_when_a_device_is_asked_for() -> None:
         backend = WasmBackend()

@@ -585,7 +585,7 @@ def test_power_preference(value: Any) -> None:
 
 def test_the_hierarchy_of_errors() -> None:
     from browsergpu import errors
-    from browsergpu.core import errors as defined
+    from browsergpu.engine.core import errors as defined
 
     classes = {name for name, one in vars(defined).items() if isinstance(one, type)
                and issubclass(one, errors.BackendError)}  # fmt: skip

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from browsergpu.kernels.variants import VARIANTS
+from browsergpu.engine.kernels.variants import VARIANTS
 from inside import reference, tolerances
 from inside.comparison import assert_matches, assert_same_bits
 from inside.gpu import SENTINEL, only_variant, random_array
@@ -235,8 +235,8 @@ def test_halves_in_place_take_one_dispatch(executor: Any, op: str, other: str) -
 
 def test_nothing_past_the_end_is_written(executor: Any) -> None:
     """Kernels that take several elements at once leave memory after the last element unchanged."""
-    from browsergpu.tensors import pointwise
-    from browsergpu.tensors.view import View
+    from browsergpu.engine.tensors import pointwise
+    from browsergpu.engine.tensors.view import View
 
     device = executor.device
 

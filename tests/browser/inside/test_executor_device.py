@@ -139,8 +139,8 @@ def test_custom_kernels_that_are_refused(executor: Any) -> None:
 
 
 def test_a_custom_kernels_source_is_read_once(executor: Any) -> None:
-    from browsergpu.kernels.text import reflect
-    from browsergpu.tensors import custom
+    from browsergpu.engine.kernels.text import reflect
+    from browsergpu.engine.tensors import custom
 
     reads = (reflect.reflect, reflect.without_comments, custom.sha256)
     names = {function.__name__ for function in reads}
@@ -371,7 +371,7 @@ def test_the_uniform_ring_carries_the_same_parameters(executor: Any) -> None:
 def test_grids_that_fold(executor: Any, monkeypatch: pytest.MonkeyPatch, limit: int) -> None:
     import js
 
-    from browsergpu.core import grids
+    from browsergpu.engine.core import grids
 
     monkeypatch.setattr(grids, "MAX_PER_DIMENSION", limit)
     js.gpuWatch.widestGrid = 0

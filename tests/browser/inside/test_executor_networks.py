@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from browsergpu.kernels.variants import VARIANTS
+from browsergpu.engine.kernels.variants import VARIANTS
 from inside import executor_reference as expected
 from inside import reference, tolerances
 from inside.comparison import assert_matches, assert_same_bits

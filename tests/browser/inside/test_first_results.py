@@ -66,7 +66,7 @@ def test_the_first_call_runs_a_quick_kernel_and_later_ones_the_selected(bg: Any)
 
 def test_a_prompt_of_a_quantized_model_does_not_wait(bg: Any) -> None:
     """Many vectors multiply by packed weights until the product of dequantized ones is compiled."""
-    from browsergpu.device import first_results
+    from browsergpu.engine.device import first_results
 
     device = bg.default_device()
     random = np.random.default_rng(2)
@@ -104,7 +104,7 @@ def test_attention(bg: Any) -> None:
 
 
 def test_large_products_wait(bg: Any) -> None:
-    from browsergpu.device import first_results
+    from browsergpu.engine.device import first_results
 
     x = bg.ones((64, 64))
     before, first_results._MOST_OPERATIONS = first_results._MOST_OPERATIONS, 1.0
@@ -117,7 +117,7 @@ def test_large_products_wait(bg: Any) -> None:
 
 def test_many_products_wait(bg: Any) -> None:
     """Quick kernels of a long series would take longer than the compilation."""
-    from browsergpu.device import first_results
+    from browsergpu.engine.device import first_results
 
     x = bg.ones((64, 64))
     bg.eval(x)

@@ -36,7 +36,7 @@ def pairs(array: np.ndarray) -> np.ndarray:
 def transformed(
     executor: Any, x: np.ndarray, inverse: bool = False, scale: float = 1.0, axis: int = -1
 ) -> np.ndarray:
-    from browsergpu.tensors import fourier
+    from browsergpu.engine.tensors import fourier
 
     source, target = executor.from_numpy(pairs(x)), executor.empty((*x.shape, 2))
     fourier.transform(executor.device, "fft", source, target, inverse, scale, axis)
@@ -53,7 +53,7 @@ def assert_near(found: np.ndarray, expected: np.ndarray, n: int, what: str = "")
     three products.
     """
     assert found.shape == expected.shape
-    from browsergpu.kernels.fourier.fft_lengths import passes
+    from browsergpu.engine.kernels.fourier.fft_lengths import passes
 
     halves = {n, n // 2} - {0}
     allowed = 1e-7 * (1 + log2(n)) * (1 if all(map(passes, halves)) else 4)
@@ -115,7 +115,7 @@ def test_each_number_of_a_tone(executor: Any, n: int) -> None:
 
 @pytest.mark.parametrize("n", [*range(1, 21), 97, 128, 1000, 1031, 2062, 4096, 6001])
 def test_real_numbers_there_and_back(executor: Any, n: int) -> None:
-    from browsergpu.tensors import fourier
+    from browsergpu.engine.tensors import fourier
 
     x = np.random.default_rng(n).standard_normal((3, n)).astype(np.float32)
     source, half = executor.from_numpy(x), executor.empty((3, n // 2 + 1, 2))
@@ -129,7 +129,7 @@ def test_real_numbers_there_and_back(executor: Any, n: int) -> None:
 
 @pytest.mark.parametrize("n", [1, 2, 7, 8, 22, 35, 1000])
 def test_imaginary_parts_that_do_not_count(executor: Any, n: int) -> None:
-    from browsergpu.tensors import fourier
+    from browsergpu.engine.tensors import fourier
 
     x = random_complex(n, 2, n // 2 + 1)
     target = executor.empty((2, n))
@@ -139,7 +139,7 @@ def test_imaginary_parts_that_do_not_count(executor: Any, n: int) -> None:
 
 @pytest.mark.parametrize("n", [30, 33, 1040])
 def test_in_place_and_of_views(executor: Any, n: int) -> None:
-    from browsergpu.tensors import fourier
+    from browsergpu.engine.tensors import fourier
 
     x = random_complex(n, n, 4)
     array = executor.from_numpy(pairs(x))
@@ -153,7 +153,7 @@ def test_in_place_and_of_views(executor: Any, n: int) -> None:
 
 
 def test_padded_rows_some_at_a_time(executor: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    from browsergpu.kernels.fourier import fft
+    from browsergpu.engine.kernels.fourier import fft
 
     x = random_complex(2, 8, 11)
     whole = transformed(executor, x)

@@ -31,7 +31,7 @@ def few_workgroups(
     """
     import js
 
-    from browsergpu.core import grids
+    from browsergpu.engine.core import grids
 
     monkeypatch.setattr(grids, "MAX_PER_DIMENSION", request.param)
     grids.cover.cache_clear()

@@ -190,7 +190,7 @@ def two_operands() -> tuple[np.ndarray, np.ndarray]:
 
 def declared(file: str) -> dict[str, int]:
     """Return the functions of a file of lib/math, with their number of operands."""
-    from browsergpu.kernels.text import shaders
+    from browsergpu.engine.kernels.text import shaders
 
     text = (shaders.directory() / f"lib/math/{file}.wgsl").read_text(encoding="utf-8")
     found = re.findall(r"^fn np_(\w+)\(([^)]*)\) -> vec4(?:f|<bool>) \{$", text, re.MULTILINE)
@@ -199,7 +199,7 @@ def declared(file: str) -> dict[str, int]:
 
 def source(file: str) -> str:
     """Return a kernel that writes the results of a file's functions one after another."""
-    from browsergpu.kernels.text import shaders
+    from browsergpu.engine.kernels.text import shaders
 
     lines = []
     for k, (name, operands) in enumerate(declared(file).items()):
@@ -319,7 +319,7 @@ def test_subnormal_numbers_count_as_themselves_or_as_zeros(backend: Any, file: s
 
 
 def test_every_function_has_its_bound() -> None:
-    from browsergpu.kernels.text import shaders
+    from browsergpu.engine.kernels.text import shaders
 
     folder = shaders.directory() / "lib/math"
     assert {path.stem for path in folder.iterdir()} == FILES.keys()

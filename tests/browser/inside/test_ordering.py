@@ -53,7 +53,7 @@ def order_of(x: np.ndarray, axis: int, descending: bool) -> np.ndarray:
 
 
 def check_sort(executor: Any, x: np.ndarray, axis: int = -1, view: Any = None) -> None:
-    from browsergpu.tensors import ordering
+    from browsergpu.engine.tensors import ordering
 
     axis %= x.ndim
     array = executor.from_numpy(x) if view is None else view
@@ -107,7 +107,7 @@ def test_axes(executor: Any, shape: tuple[int, ...], axis: int) -> None:
 
 
 def test_in_place(executor: Any) -> None:
-    from browsergpu.tensors import ordering
+    from browsergpu.engine.tensors import ordering
 
     for dtype, length in (("f32", 50), ("f32", 1500), ("f16", 70)):
         x = elements(dtype, 2, length)
@@ -131,7 +131,7 @@ def test_strided(executor: Any, dtype: str, shape: Any, strides: Any, offset: in
 
 
 def check_extremes(executor: Any, x: np.ndarray, axis: int | None, view: Any = None) -> None:
-    from browsergpu.tensors import ordering
+    from browsergpu.engine.tensors import ordering
 
     array = executor.from_numpy(x) if view is None else view
     for function, expected in (("max", np.argmax(x, axis)), ("min", np.argmin(x, axis))):
@@ -180,7 +180,7 @@ def test_a_scalar_is_its_own_extreme(executor: Any) -> None:
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("length", [0, 1, 2, 100, 5000])
 def test_bisection(executor: Any, dtype: str, length: int) -> None:
-    from browsergpu.tensors import ordering
+    from browsergpu.engine.tensors import ordering
 
     ordered = np.sort(elements(dtype, length))
     values = elements(dtype, 30, 20, seed=2)
@@ -195,7 +195,7 @@ def test_bisection(executor: Any, dtype: str, length: int) -> None:
 
 
 def test_bisection_of_views(executor: Any) -> None:
-    from browsergpu.tensors import ordering
+    from browsergpu.engine.tensors import ordering
 
     ordered = np.arange(40, dtype=np.float32)
     values = np.linspace(-1, 41, 30, dtype=np.float32)
@@ -211,7 +211,7 @@ def test_bisection_of_views(executor: Any) -> None:
 def test_more_workgroups_than_a_dimension_holds(
     executor: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from browsergpu.core import grids
+    from browsergpu.engine.core import grids
 
     monkeypatch.setattr(grids, "MAX_PER_DIMENSION", 5)
     check_sort(executor, elements("i32", 23, 600))  # one row each

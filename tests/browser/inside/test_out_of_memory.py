@@ -56,7 +56,7 @@ def test_statistics_of_a_history() -> None:
 
 @pytest.mark.parametrize("nbytes", [0, 1, 255, 256, 257, 4096, 4097, 100_000, 3 * MIB + 5])
 def test_size_classes_waste_at_most_an_eighth(nbytes: int) -> None:
-    from browsergpu.gpu.memory import size_class
+    from browsergpu.engine.gpu.memory import size_class
 
     capacity = size_class(nbytes)
     assert capacity >= nbytes
@@ -84,7 +84,7 @@ def test_a_freed_buffer_serves_requests_of_its_size_class_only() -> None:
 def test_the_pool_has_a_ceiling(monkeypatch: pytest.MonkeyPatch) -> None:
     import js
 
-    from browsergpu.gpu import memory
+    from browsergpu.engine.gpu import memory
 
     monkeypatch.setattr(memory, "_POOL_MOST", 576 * MIB)
     with opened() as backend:
@@ -115,7 +115,7 @@ def test_a_loop_finds_its_large_buffers_again() -> None:
 def test_a_loop_beside_much_data_finds_its_buffers_again(
     monkeypatch: pytest.MonkeyPatch, memory_of_gpu: int | None
 ) -> None:
-    from browsergpu.gpu import memory
+    from browsergpu.engine.gpu import memory
 
     monkeypatch.setattr(memory, "_POOL_CEILING", 32 * MIB)
     monkeypatch.setattr(memory, "_POOL_MOST", 512 * MIB)
@@ -136,7 +136,7 @@ def test_the_pool_drops_sizes_that_are_no_longer_freed(
 ) -> None:
     import js
 
-    from browsergpu.gpu import memory
+    from browsergpu.engine.gpu import memory
 
     monkeypatch.setattr(memory, "_POOL_MOST", 512 * MIB)
     with opened() as backend:
@@ -334,7 +334,7 @@ def called_by_javascript(work: Callable[[], Any]) -> Any:
     """Call a function from JavaScript, where Python cannot block, and return its result."""
     from pyodide.code import run_js
 
-    from browsergpu.gpu.browser import interop as _js
+    from browsergpu.engine.gpu.browser import interop as _js
 
     results = []
 

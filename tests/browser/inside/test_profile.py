@@ -140,8 +140,8 @@ def test_work_of_generated_kernels_is_exact(backend: Any) -> None:
 
 
 def test_work_is_known_of_every_kernel_of_the_cost_table() -> None:
-    from browsergpu.kernels.costs import COSTS
-    from browsergpu.kernels.table import KERNELS
+    from browsergpu.engine.kernels.costs import COSTS
+    from browsergpu.engine.kernels.table import KERNELS
 
     for name, cost in COSTS.items():
         fields = {field: 2.0 for field, _ in KERNELS[name].params.fields}
@@ -321,7 +321,7 @@ def test_no_open_device() -> None:
 
 def test_every_open_device_is_profiled() -> None:
     from browsergpu import profile
-    from browsergpu.device.device import open_devices
+    from browsergpu.engine.device.device import open_devices
     from browsergpu.errors import NotInitialized
 
     already = len(open_devices())

@@ -163,7 +163,7 @@ def test_table_and_trace_have_the_lines(bg: Any) -> None:
 
 def test_no_line_is_noted_without_a_profile(bg: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     from browsergpu.arrays.lazy import trace
-    from browsergpu.core import places
+    from browsergpu.engine.core import places
 
     def refuse() -> Any:
         raise AssertionError("a line was looked up")

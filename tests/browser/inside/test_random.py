@@ -30,8 +30,8 @@ def drawn(
     executor: Any, name: str, n: int, counter: int, *args: Any, dtype: str = "f32", key: int = KEY
 ) -> np.ndarray:
     """Return the numbers that a function of tensors/random.py writes to the start of a buffer."""
-    from browsergpu.tensors import philox, random
-    from browsergpu.tensors.view import View
+    from browsergpu.engine.tensors import philox, random
+    from browsergpu.engine.tensors.view import View
 
     target = executor.empty((n + 3,), dtype)
     executor.fill(target, True if dtype == "bool" else 77)
@@ -63,7 +63,7 @@ def test_known_answers(executor: Any, counter: int, key: int, block: str) -> Non
 
 @pytest.mark.parametrize("name", ["words", "uniform", "normal", "exponential"])
 def test_the_same_bits_as_on_the_host(executor: Any, name: str) -> None:
-    from browsergpu.tensors import philox
+    from browsergpu.engine.tensors import philox
 
     twin: Callable[..., np.ndarray] = getattr(philox, name)
     dtype = "u32" if name == "words" else "f32"
@@ -83,7 +83,7 @@ def test_the_same_bits_as_on_the_host(executor: Any, name: str) -> None:
     ],
 )  # fmt: skip
 def test_integers(executor: Any, dtype: str, low: int, high: int) -> None:
-    from browsergpu.tensors import philox
+    from browsergpu.engine.tensors import philox
 
     for n in SIZES:
         expected = philox.integers(KEY, 7, n, low, high - low)
@@ -97,7 +97,7 @@ def test_integers(executor: Any, dtype: str, low: int, high: int) -> None:
     ("low", "high"), [(-1.0, 1.0), (3.0, 3.0), (0.1, 0.3), (1e8, 1e8 + 64), (-3e38, 3e37)]
 )
 def test_uniform_within_bounds(executor: Any, low: float, high: float) -> None:
-    from browsergpu.tensors import philox
+    from browsergpu.engine.tensors import philox
 
     least, bound = np.float32(low), np.float32(high)
     expected = least + (bound - least) * philox.uniform(KEY, 3, 5000)
@@ -109,7 +109,7 @@ def test_uniform_within_bounds(executor: Any, low: float, high: float) -> None:
 
 
 def test_scaled_distributions(executor: Any) -> None:
-    from browsergpu.tensors import philox
+    from browsergpu.engine.tensors import philox
 
     shift, scale = np.float32(-0.7), np.float32(1.3)
     expected = shift + scale * philox.normal(KEY, 3, 5000)
@@ -121,7 +121,7 @@ def test_scaled_distributions(executor: Any) -> None:
 
 
 def test_halves_are_rounded_floats(executor: Any) -> None:
-    from browsergpu.tensors import philox
+    from browsergpu.engine.tensors import philox
 
     found = drawn(executor, "normal", 1001, 0, dtype="f16")
     assert_same_bits(found, philox.normal(KEY, 0, 1001).astype(np.float16), "normal")
@@ -129,7 +129,7 @@ def test_halves_are_rounded_floats(executor: Any) -> None:
 
 @pytest.mark.parametrize("name", ["words", "uniform", "normal", "exponential", "integers"])
 def test_successive_draws_share_no_numbers(executor: Any, name: str) -> None:
-    from browsergpu.tensors import random
+    from browsergpu.engine.tensors import random
 
     dtype = {"words": "u32", "integers": "i32"}.get(name, "f32")
     bounds = (-1000, 1000) if name == "integers" else ()
@@ -169,8 +169,8 @@ def test_distribution_of_numbers_from_the_gpu(executor: Any) -> None:
 
 
 def test_invalid_arguments_are_refused(executor: Any) -> None:
+    from browsergpu.engine.tensors import random
     from browsergpu.errors import InvalidArgument
-    from browsergpu.tensors import random
 
     floats, ints = executor.full((4,), SENTINEL), executor.empty((4,), "i32")
     calls: list[tuple[Callable[..., Any], Any, tuple[Any, ...], str]] = [

@@ -36,7 +36,7 @@ def run_scan(
     executor: Any, function: str, x: Any, axis: int, *, dtype: str = "", initial: bool = False,
     exclusive: bool = False,
 ) -> np.ndarray:  # fmt: skip
-    from browsergpu.tensors import scans
+    from browsergpu.engine.tensors import scans
 
     array = executor.from_numpy(x) if isinstance(x, np.ndarray) else x
     shape = list(array.shape)
@@ -170,7 +170,7 @@ def test_dtypes_of_results(executor: Any, source: str, target: str) -> None:
 
 
 def test_views_and_in_place(executor: Any) -> None:
-    from browsergpu.tensors import scans
+    from browsergpu.engine.tensors import scans
 
     data = whole_array(3, 240)
     array = executor.from_numpy(data)
@@ -183,7 +183,7 @@ def test_views_and_in_place(executor: Any) -> None:
 
 
 def check_places(executor: Any, mask: np.ndarray, view: Any = None) -> None:
-    from browsergpu.tensors import scans
+    from browsergpu.engine.tensors import scans
 
     array = executor.from_numpy(mask) if view is None else view
     expected = np.flatnonzero(mask).astype(np.int32)
@@ -215,7 +215,7 @@ def test_nan_is_true_and_no_zero_is(executor: Any) -> None:
 
 
 async def _awaited(executor: Any) -> int:
-    from browsergpu.tensors import scans
+    from browsergpu.engine.tensors import scans
 
     mask = executor.from_numpy(np.ones(5, bool))
     places, count = executor.empty((5,), "i32"), executor.empty((1,), "i32")
@@ -224,7 +224,7 @@ async def _awaited(executor: Any) -> int:
 
 
 def test_the_count_can_be_awaited(executor: Any) -> None:
-    from browsergpu.gpu import platform
+    from browsergpu.engine.gpu import platform
 
     assert platform.block_on(_awaited(executor), "test") == 5
 
@@ -232,7 +232,7 @@ def test_the_count_can_be_awaited(executor: Any) -> None:
 def test_more_workgroups_than_a_dimension_holds(
     executor: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from browsergpu.core import grids
+    from browsergpu.engine.core import grids
 
     monkeypatch.setattr(grids, "MAX_PER_DIMENSION", 5)
     for shape, axis in (

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from browsergpu.kernels.table import CUSTOM_SHADERS, KERNELS, RENDER_SHADERS
-from browsergpu.kernels.variants import VARIANTS
+from browsergpu.engine.kernels.table import CUSTOM_SHADERS, KERNELS, RENDER_SHADERS
+from browsergpu.engine.kernels.variants import VARIANTS
 
 pytestmark = pytest.mark.firefox
 
@@ -28,7 +28,7 @@ def _begins(configuration: str, start: str) -> bool:
 
 def enabled(file: str) -> set[str]:
     """Return the features that a shader enables, by WebGPU's names."""
-    from browsergpu.kernels.text import shaders
+    from browsergpu.engine.kernels.text import shaders
 
     names = re.findall(r"^enable (\w+);", shaders.load(file), re.MULTILINE)
     return {"shader-f16" if name == "f16" else name.replace("_", "-") for name in names}
@@ -83,7 +83,7 @@ def constants_of_sizes(file: str) -> set[str]:
 
     Constants from which these are computed are included.
     """
-    from browsergpu.kernels.text import shaders
+    from browsergpu.engine.kernels.text import shaders
 
     text = shaders.load(file)
     names: set[str] = set()
@@ -120,7 +120,7 @@ def test_every_text_by_the_uniform_ring_and_without_features(plain: Any, file: s
 
     The previous test covers the override constants, which make many configurations from one text.
     """
-    from browsergpu.kernels.text import shaders
+    from browsergpu.engine.kernels.text import shaders
 
     device, theirs = plain
     texts = {
@@ -164,7 +164,7 @@ def messages(device: Any, source: str) -> list[str]:
 
 def texts(file: str) -> list[str]:
     """Return the texts that the configurations of a file's kernels compile, or the file's text."""
-    from browsergpu.kernels.text import shaders
+    from browsergpu.engine.kernels.text import shaders
 
     found = dict.fromkeys(
         shaders.to_compile(file, constants, immediates=False)[0]
@@ -179,7 +179,7 @@ def texts(file: str) -> list[str]:
 def test_files_compile_without_a_warning(backend: Any, file: str) -> None:
     import js
 
-    from browsergpu.kernels.text import shaders
+    from browsergpu.engine.kernels.text import shaders
 
     kernels = {k.name: k for k in KERNELS.values() if k.shader == file}
     every = {(k.name, c) for k in kernels.values() for c in k.configurations}

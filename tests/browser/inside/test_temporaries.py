@@ -66,7 +66,7 @@ def with_ever_more_room(backend: Any, work: Callable[[], Any], most: int) -> int
 
 def fill_up(backend: Any, nbytes: int) -> list[int]:
     """Allocate buffers of ``nbytes`` in total, a multiple of 256."""
-    from browsergpu.gpu.memory import size_class
+    from browsergpu.engine.gpu.memory import size_class
 
     pointers = []
     while nbytes > 0:

@@ -87,7 +87,7 @@ def test_reading_is_waiting(fresh: Any) -> None:
 def test_an_interrupted_wait_leaves_the_operation_out(
     fresh: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from browsergpu.gpu import platform
+    from browsergpu.engine.gpu import platform
 
     def interrupted(waiting: Any, _op: str) -> None:
         waiting.close()
@@ -109,7 +109,7 @@ def test_an_interrupted_wait_leaves_the_operation_out(
 def test_recording_continues_where_python_cannot_block(fresh: Any) -> None:
     from pyodide.code import run_js
 
-    from browsergpu.gpu import platform
+    from browsergpu.engine.gpu import platform
 
     def record() -> None:
         assert not platform.can_block()

@@ -28,9 +28,9 @@ def small_problems(monkeypatch: pytest.MonkeyPatch) -> None:
 
     One class has variants to select from, another is too large for every device.
     """
-    from browsergpu.kernels.base.family import Problem
-    from browsergpu.kernels.matmul import gemm
-    from browsergpu.tools.tuning import problems
+    from browsergpu.engine.kernels.base.family import Problem
+    from browsergpu.engine.kernels.matmul import gemm
+    from browsergpu.engine.tuning import problems
 
     def product(build: Any, a: int, b: int, c: int) -> None:
         plan = gemm.plan_gemm(
@@ -94,8 +94,8 @@ def test_stored_values_are_validated(device: Any, text: str) -> None:
     from pyodide.ffi import run_sync
 
     from browsergpu import WasmBackend
-    from browsergpu.device import tuned
-    from browsergpu.gpu import platform
+    from browsergpu.engine.device import tuned
+    from browsergpu.engine.gpu import platform
 
     assert run_sync(platform.write_setting(tuned._key(tuned._PICKS, device.info), text))
     with WasmBackend() as backend:

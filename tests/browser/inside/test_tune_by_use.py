@@ -32,7 +32,7 @@ def opened(**options: Any) -> Iterator[Any]:
     For the products of this file, it tries three variants.
     """
     from browsergpu import WasmBackend
-    from browsergpu.kernels.unmeasured import caution_for
+    from browsergpu.engine.kernels.unmeasured import caution_for
 
     with WasmBackend(**{"tune_by_use": True, "warm_up": False, **options}) as backend:
         backend.init()
@@ -268,7 +268,7 @@ def test_profiles_and_forced_variants_take_no_turns(fresh: Any) -> None:
 def test_a_variant_that_does_not_compile_is_left_out(
     fresh: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from browsergpu.kernels.text import shaders
+    from browsergpu.engine.kernels.text import shaders
 
     right = shaders.to_compile
 
@@ -290,8 +290,8 @@ def test_a_variant_that_does_not_compile_is_left_out(
 
 @pytest.mark.parametrize("text", ["no JSON", "[1]", '{"gemm": 5}', '{"gemm": {"small": "none"}}'])
 def test_broken_storage_is_ignored(fresh: Any, text: str) -> None:
-    from browsergpu.device import tuned
-    from browsergpu.gpu import platform
+    from browsergpu.engine.device import tuned
+    from browsergpu.engine.gpu import platform
 
     key = tuned._key(tuned._PICKS, fresh.device.info)
     assert wait_for(platform.write_setting(key, text))
@@ -305,7 +305,7 @@ def test_broken_storage_is_ignored(fresh: Any, text: str) -> None:
 
 
 def test_results_of_other_pages_are_kept(fresh: Any) -> None:
-    from browsergpu.device import tuned
+    from browsergpu.engine.device import tuned
 
     info = fresh.device.info
     assert wait_for(tuned.save_picks(info, {"gemm": {"tiny": "tiny"}, "conv2d": {"x": "tile64"}}))

@@ -70,7 +70,7 @@ def test_warming_up_does_not_wait(fresh: Any) -> None:
 
 
 def test_operations_and_kernels_by_name(fresh: Any) -> None:
-    from browsergpu.kernels.table import KERNELS
+    from browsergpu.engine.kernels.table import KERNELS
 
     fresh.device.warm_up(["cross_entropy"])
     assert created(fresh) == len(KERNELS["cross_entropy"].configurations)
@@ -127,8 +127,8 @@ async def pause(seconds: float) -> None:
 
 def test_a_gpu_warms_up_in_the_background(monkeypatch: pytest.MonkeyPatch) -> None:
     from browsergpu import WasmBackend
-    from browsergpu.device import warm_up
-    from browsergpu.device.device import Device
+    from browsergpu.engine.device import warm_up
+    from browsergpu.engine.device.device import Device
 
     names = ("cast.f32_f16", "cast.f16_f32", "fill")
     monkeypatch.setattr(Device, "device_type", "gpu")
@@ -150,7 +150,7 @@ def test_a_gpu_warms_up_in_the_background(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_the_most_used_kernels_exist(backend: Any) -> None:
-    from browsergpu.device import warm_up
+    from browsergpu.engine.device import warm_up
 
     variants = backend.device.variants
     assert len(warm_up.kernels("test", warm_up.MOST_USED, variants)) >= len(warm_up.MOST_USED)

@@ -198,8 +198,8 @@ def test_stored_values_are_validated(device: Any, text: str) -> None:
     from pyodide.ffi import run_sync
 
     from browsergpu import WasmBackend, WorkgroupSizes
-    from browsergpu.device import tuned
-    from browsergpu.gpu import platform
+    from browsergpu.engine.device import tuned
+    from browsergpu.engine.gpu import platform
 
     assert run_sync(platform.write_setting(tuned._key(tuned._SIZES, device.info), text))
     with WasmBackend() as backend:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from browsergpu.core.errors import InvalidArgument, Unsupported
+from browsergpu.engine.core.errors import InvalidArgument, Unsupported
 from browsergpu.llm.constraints.characters import LAST, byte_ranges
 from browsergpu.llm.constraints.guide import Guide, TokenBytes
 from browsergpu.llm.constraints.pattern import parsed

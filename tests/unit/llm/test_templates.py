@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from browsergpu.core.errors import InvalidArgument, InvalidType
+from browsergpu.engine.core.errors import InvalidArgument, InvalidType
 from browsergpu.llm.tokens.templates import ChatTemplate
 
 pytestmark = pytest.mark.fast

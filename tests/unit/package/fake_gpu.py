@@ -8,13 +8,13 @@ from itertools import count
 from struct import Struct
 from typing import Any
 
-from browsergpu.core.config import BackendConfig
-from browsergpu.core.grids import MAX_PER_DIMENSION
-from browsergpu.device.device import Device
-from browsergpu.gpu.adapter_info import AdapterInfo
-from browsergpu.gpu.port import Gpu, Observer, Pipeline
-from browsergpu.gpu.program import BoundStep
-from browsergpu.kernels.base.workgroup_sizes import WorkgroupSizes
+from browsergpu.engine.core.config import BackendConfig
+from browsergpu.engine.core.grids import MAX_PER_DIMENSION
+from browsergpu.engine.device.device import Device
+from browsergpu.engine.gpu.adapter_info import AdapterInfo
+from browsergpu.engine.gpu.port import Gpu, Observer, Pipeline
+from browsergpu.engine.gpu.program import BoundStep
+from browsergpu.engine.kernels.base.workgroup_sizes import WorkgroupSizes
 
 MATRICES = frozenset(
     {"shader-f16", "subgroups", "subgroup-size-control", "chromium-experimental-subgroup-matrix"}

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from browsergpu.gpu.browser.adapters import _abilities
+from browsergpu.engine.gpu.browser.adapters import _abilities
 
 pytestmark = pytest.mark.fast
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from browsergpu.core import checks
+from browsergpu.engine.core import checks
 from browsergpu.errors import InvalidArgument
 
 pytestmark = pytest.mark.fast

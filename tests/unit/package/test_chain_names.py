@@ -7,9 +7,9 @@ from collections import Counter
 
 import pytest
 
-from browsergpu.kernels.fused.operations import OPERATIONS
-from browsergpu.kernels.table import KERNELS
-from browsergpu.kernels.text import shaders
+from browsergpu.engine.kernels.fused.operations import OPERATIONS
+from browsergpu.engine.kernels.table import KERNELS
+from browsergpu.engine.kernels.text import shaders
 
 pytestmark = pytest.mark.fast
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from browsergpu.device.comparison import MOST_TURNS, READINGS, Candidate, Comparison
-from browsergpu.kernels.base.family import Variant
+from browsergpu.engine.device.comparison import MOST_TURNS, READINGS, Candidate, Comparison
+from browsergpu.engine.kernels.base.family import Variant
 
 pytestmark = pytest.mark.fast
 

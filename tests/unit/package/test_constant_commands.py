@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from browsergpu.arrays.graphs.constants import Found, find
-from browsergpu.gpu.port import Captured
+from browsergpu.engine.gpu.port import Captured
 
 pytestmark = pytest.mark.fast
 

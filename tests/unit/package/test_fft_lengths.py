@@ -6,7 +6,7 @@ from math import prod
 
 import pytest
 
-from browsergpu.kernels.fourier.fft_lengths import (
+from browsergpu.engine.kernels.fourier.fft_lengths import (
     ROOM,
     in_a_word,
     padded,

@@ -14,11 +14,11 @@ from browsergpu.arrays.apply import full_node
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.lazy.node import Node
 from browsergpu.arrays.lazy.trace import MOST_ENTRIES, MOST_TRACES, Tracer
-from browsergpu.core.element_types import DEMOTED, FLOAT32, TYPES, beside_number, promoted
-from browsergpu.core.errors import InvalidType
-from browsergpu.kernels.fused.layout import layout, workgroups
-from browsergpu.kernels.fused.operations import OPERATIONS, overload
-from browsergpu.kernels.fused.source import needed, source
+from browsergpu.engine.core.element_types import DEMOTED, FLOAT32, TYPES, beside_number, promoted
+from browsergpu.engine.core.errors import InvalidType
+from browsergpu.engine.kernels.fused.layout import layout, workgroups
+from browsergpu.engine.kernels.fused.operations import OPERATIONS, overload
+from browsergpu.engine.kernels.fused.source import needed, source
 
 pytestmark = pytest.mark.fast
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from browsergpu.core.errors import InvalidArgument
+from browsergpu.engine.core.errors import InvalidArgument
 from browsergpu.llm.files.gguf import GGUF
 from browsergpu.llm.files.gguf_writer import save_gguf
 

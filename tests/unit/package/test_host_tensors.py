@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from browsergpu.core.dtypes import DType
-from browsergpu.device.host_tensors import from_device, to_device
+from browsergpu.engine.core.dtypes import DType
+from browsergpu.engine.device.host_tensors import from_device, to_device
 from browsergpu.errors import InvalidArgument
 
 pytestmark = pytest.mark.fast

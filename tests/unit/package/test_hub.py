@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import browsergpu as bg
-from browsergpu.tools.hub import download as downloads
+from browsergpu.networks.hub import download as downloads
 
 pytestmark = pytest.mark.fast
 
@@ -209,7 +209,7 @@ def test_bad_arguments(tmp_path: Path) -> None:
 
 
 def test_names_of_files() -> None:
-    from browsergpu.tools.hub.store import name_of
+    from browsergpu.networks.hub.store import name_of
 
     assert name_of("https://h/a/b.gguf?download=true#x") == "b.gguf"
     assert name_of("https://h/") == "file-"

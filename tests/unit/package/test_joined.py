@@ -10,7 +10,7 @@ import pytest
 from fake_gpu import FakeGpu, fake_device
 
 import browsergpu as bg
-from browsergpu.device.device import Device
+from browsergpu.engine.device.device import Device
 
 GROUP = 1024  # elements that a workgroup writes
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from browsergpu.device.kept import KeptContents
+from browsergpu.engine.device.kept import KeptContents
 
 pytestmark = pytest.mark.fast
 

@@ -15,10 +15,10 @@ from fake_gpu import FakeGpu, fake_device
 
 import browsergpu as bg
 from browsergpu.arrays.context import current
-from browsergpu.core import grids
-from browsergpu.core.errors import BackendError, InvalidArgument, OutOfMemory, Unsupported
-from browsergpu.device.device import Device
-from browsergpu.gpu.program import Dispatch, Program
+from browsergpu.engine.core import grids
+from browsergpu.engine.core.errors import BackendError, InvalidArgument, OutOfMemory, Unsupported
+from browsergpu.engine.device.device import Device
+from browsergpu.engine.gpu.program import Dispatch, Program
 
 ROWS = 65_536  # with this many columns: 2^32 elements
 

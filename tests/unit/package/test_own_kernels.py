@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from browsergpu.core.element_types import COMPLEX64, FLOAT16, FLOAT32, INT32, TYPES
-from browsergpu.core.errors import InvalidArgument, InvalidType
+from browsergpu.engine.core.element_types import COMPLEX64, FLOAT16, FLOAT32, INT32, TYPES
+from browsergpu.engine.core.errors import InvalidArgument, InvalidType
+from browsergpu.engine.kernels.fused.operations import overload_of
+from browsergpu.engine.kernels.fused.source import Source, leaf, operation, source
 from browsergpu.functions.custom.declarations import arguments, of_letters, parameters
 from browsergpu.functions.custom.elementwise_kernel import ElementwiseKernel
-from browsergpu.kernels.fused.operations import overload_of
-from browsergpu.kernels.fused.source import Source, leaf, operation, source
 
 pytestmark = pytest.mark.fast
 

@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from browsergpu.kernels.convolution.phases import phases_of
+from browsergpu.engine.kernels.convolution.phases import phases_of
 
 pytestmark = pytest.mark.fast
 

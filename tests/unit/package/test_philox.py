@@ -7,7 +7,7 @@ from math import erf, pi, sqrt
 import numpy as np
 import pytest
 
-from browsergpu.tensors import philox
+from browsergpu.engine.tensors import philox
 
 pytestmark = pytest.mark.fast
 

@@ -13,11 +13,11 @@ from fake_gpu import ABILITIES, MATRICES, FakeGpu, fake_device, programs
 
 from browsergpu import DeviceArray, KernelExecutor
 from browsergpu.arrays.indexing import scatter_add
-from browsergpu.core.enums import Precision
-from browsergpu.device.device import MOST_PROGRAMS
-from browsergpu.kernels.base.workgroup_sizes import WorkgroupSizes
-from browsergpu.kernels.linalg.matrices import Matrices
-from browsergpu.tensors import factorisations, fourier, matmul, ordering, random, scans
+from browsergpu.engine.core.enums import Precision
+from browsergpu.engine.device.device import MOST_PROGRAMS
+from browsergpu.engine.kernels.base.workgroup_sizes import WorkgroupSizes
+from browsergpu.engine.kernels.linalg.matrices import Matrices
+from browsergpu.engine.tensors import factorisations, fourier, matmul, ordering, random, scans
 
 pytestmark = pytest.mark.fast
 
@@ -877,7 +877,7 @@ def test_other_picks_make_other_programs() -> None:
 
 
 def test_temporaries_are_used_again_within_a_program() -> None:
-    from browsergpu.kernels.base.build import Build
+    from browsergpu.engine.kernels.base.build import Build
 
     build = Build(fake_device().facts)
     first, second = build.temporary(1000), build.temporary(4000)

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from browsergpu.kernels import table as kernels
-from browsergpu.kernels.text import shaders
-from browsergpu.kernels.text.reflect import EntryPoint, Resource, reflect, without_comments
+from browsergpu.engine.kernels import table as kernels
+from browsergpu.engine.kernels.text import shaders
+from browsergpu.engine.kernels.text.reflect import EntryPoint, Resource, reflect, without_comments
 
 pytestmark = pytest.mark.fast
 

@@ -10,12 +10,12 @@ from collections.abc import Iterator
 import pytest
 
 import browsergpu
-from browsergpu.device.device import Device
+from browsergpu.engine.device.device import Device
 
 pytestmark = pytest.mark.fast
 
 #: Modules that can be imported only in a page.
-IN_A_PAGE = "browsergpu.gpu.browser."
+IN_A_PAGE = "browsergpu.engine.gpu.browser."
 
 
 def modules() -> Iterator[str]:

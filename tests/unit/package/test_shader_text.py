@@ -6,9 +6,9 @@ import re
 
 import pytest
 
-from browsergpu.kernels.base.family import Kernel
-from browsergpu.kernels.table import CUSTOM_SHADERS, KERNELS, RENDER_SHADERS
-from browsergpu.kernels.text import shaders
+from browsergpu.engine.kernels.base.family import Kernel
+from browsergpu.engine.kernels.table import CUSTOM_SHADERS, KERNELS, RENDER_SHADERS
+from browsergpu.engine.kernels.text import shaders
 
 pytestmark = pytest.mark.fast
 

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from browsergpu.core.config import BackendConfig
-from browsergpu.core.showing import Description, byte_count, shown
+from browsergpu.engine.core.config import BackendConfig
+from browsergpu.engine.core.showing import Description, byte_count, shown
 from browsergpu.errors import InvalidArgument
 
 pytestmark = pytest.mark.fast

@@ -7,12 +7,12 @@ from collections.abc import Callable
 import pytest
 from fake_gpu import ABILITIES, MATRICES
 
-from browsergpu.device.by_use import outputs
-from browsergpu.kernels.base.family import Variant
-from browsergpu.kernels.choices import Choices
-from browsergpu.kernels.table import FAMILIES
-from browsergpu.kernels.unmeasured import is_measured, kind_of, sums_of
-from browsergpu.kernels.variants import PICKS, VARIANTS
+from browsergpu.engine.device.by_use import outputs
+from browsergpu.engine.kernels.base.family import Variant
+from browsergpu.engine.kernels.choices import Choices
+from browsergpu.engine.kernels.table import FAMILIES
+from browsergpu.engine.kernels.unmeasured import is_measured, kind_of, sums_of
+from browsergpu.engine.kernels.variants import PICKS, VARIANTS
 
 pytestmark = pytest.mark.fast
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from browsergpu.engine.kernels import choices, variants
+from browsergpu.engine.kernels.base.family import Variant
+from browsergpu.engine.kernels.choices import Choices
+from browsergpu.engine.kernels.table import FAMILIES, KERNELS
+from browsergpu.engine.kernels.variants import PICKS, VARIANTS, device_class
 from browsergpu.errors import InvalidArgument
-from browsergpu.kernels import choices, variants
-from browsergpu.kernels.base.family import Variant
-from browsergpu.kernels.choices import Choices
-from browsergpu.kernels.table import FAMILIES, KERNELS
-from browsergpu.kernels.variants import PICKS, VARIANTS, device_class
 
 pytestmark = pytest.mark.fast
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from browsergpu.device import warm_up
+from browsergpu.engine.device import warm_up
+from browsergpu.engine.kernels.choices import Choices
+from browsergpu.engine.kernels.table import FAMILIES, KERNELS
+from browsergpu.engine.kernels.variants import VARIANTS
 from browsergpu.errors import InvalidArgument
-from browsergpu.kernels.choices import Choices
-from browsergpu.kernels.table import FAMILIES, KERNELS
-from browsergpu.kernels.variants import VARIANTS
 
 pytestmark = pytest.mark.fast
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from browsergpu.kernels.text.wgsl_types import F16, F32, NO_FLOATS, Floats, floats_of
+from browsergpu.engine.kernels.text.wgsl_types import F16, F32, NO_FLOATS, Floats, floats_of
 
 pytestmark = pytest.mark.fast
 

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 
 import pytest
 
-from browsergpu.kernels.base.family import Variant
-from browsergpu.kernels.table import KERNELS
-from browsergpu.kernels.text import shaders
-from browsergpu.kernels.variants import VARIANTS
+from browsergpu.engine.kernels.base.family import Variant
+from browsergpu.engine.kernels.table import KERNELS
+from browsergpu.engine.kernels.text import shaders
+from browsergpu.engine.kernels.variants import VARIANTS
 
 pytestmark = pytest.mark.fast
 

@@ -11,7 +11,7 @@ import pytest
 pytestmark = pytest.mark.fast
 
 PACKAGE = Path(__file__).resolve().parents[3] / "py" / "browsergpu"
-THE_WRITER = "core/files.py"
+THE_WRITER = "engine/core/files.py"
 #: Methods and functions of the standard library and NumPy that write to a path.
 WRITERS = {"write_text", "write_bytes", "tofile", "savetxt", "mkstemp", "NamedTemporaryFile"}
 
@@ -42,7 +42,7 @@ def test_nothing_else_writes_files() -> None:
         if path.relative_to(PACKAGE).as_posix() != THE_WRITER
         for line in _writers(path.read_text("utf-8"))
     }
-    assert not found, "use browsergpu.core.files, which leaves no file half-written"
+    assert not found, "use browsergpu.engine.core.files, which leaves no file half-written"
 
 
 def test_the_test_finds_writers() -> None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from browsergpu.device.debugging import NO_FLOATS_IN_WORDS, written_floats
-from browsergpu.gpu.browser.recorder import Pipeline
-from browsergpu.kernels.base.family import WRITE, Kernel
-from browsergpu.kernels.table import KERNELS
-from browsergpu.kernels.text.wgsl_types import F16, F32
+from browsergpu.engine.device.debugging import NO_FLOATS_IN_WORDS, written_floats
+from browsergpu.engine.gpu.browser.recorder import Pipeline
+from browsergpu.engine.kernels.base.family import WRITE, Kernel
+from browsergpu.engine.kernels.table import KERNELS
+from browsergpu.engine.kernels.text.wgsl_types import F16, F32
 
 pytestmark = pytest.mark.fast
 

@@ -10,7 +10,7 @@ import pytest
 from devsite.layout import REPOSITORY
 from runner.cli import parse, refuse_unknown, stages
 from runner.problem import CannotPrepare
-from runner.stages import ALL, CI, DEFAULT, FAST, Stage
+from runner.stages import ALL, DEFAULT, FAST, ON_ENGINES, Stage
 
 pytestmark = pytest.mark.fast
 
@@ -27,7 +27,7 @@ def test_an_unknown_marker_is_refused() -> None:
     assert "--strict-markers" in options["addopts"]
     names = {marker.partition(":")[0] for marker in options["markers"]}
     assert {"fast", "native", "all", "firefox"} <= names
-    for stage in (*FAST, *DEFAULT, *CI, *ALL):
+    for stage in (*FAST, *DEFAULT, *ON_ENGINES, *ALL):
         if "-m" in stage.arguments:
             expression = stage.arguments[stage.arguments.index("-m") + 1]
             assert set(re.findall(r"\w+", expression)) - {"and", "or", "not"} <= names
@@ -45,7 +45,7 @@ def test_no_list_says_where_tests_run() -> None:
 
 @pytest.mark.parametrize(
     ("arguments", "expected"),
-    [([], DEFAULT), (["--fast"], FAST), (["--ci"], CI), (["--all"], ALL)],
+    [([], DEFAULT), (["--fast"], FAST), (["--engines"], ON_ENGINES), (["--all"], ALL)],
     ids=["default", "fast", "ci", "all"],
 )
 def test_a_mode_is_its_stages(arguments: list[str], expected: tuple[Stage, ...]) -> None:
@@ -86,7 +86,7 @@ def test_selected_tests_run_in_one_stage(
     assert stage.environment == environment
 
 
-@pytest.mark.parametrize("mode", ["--fast", "--ci", "--all"])
+@pytest.mark.parametrize("mode", ["--fast", "--engines", "--all"])
 @pytest.mark.parametrize("chosen", [["tests/unit"], ["-k", "gemm"], ["-x"]])
 def test_a_mode_says_which_tests_run(
     mode: str, chosen: list[str], capsys: pytest.CaptureFixture[str]
@@ -97,7 +97,7 @@ def test_a_mode_says_which_tests_run(
 
 
 @pytest.mark.parametrize(
-    "other", [["--ci"], ["--all"], ["--firefox"], ["--plain-webgpu"], ["--native", "dawn"]]
+    "other", [["--engines"], ["--all"], ["--firefox"], ["--plain-webgpu"], ["--native", "dawn"]]
 )
 def test_modes_exclude_each_other(other: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
@@ -119,6 +119,6 @@ def test_help_tells_of_the_modes(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         parse(["--help"])
     said = capsys.readouterr().out
-    assert {"--fast", "--ci", "--all"} <= set(re.findall(r"--\w+", said))
+    assert {"--fast", "--engines", "--all"} <= set(re.findall(r"--\w+", said))
     durations = re.findall(r"(?:under|about)\s+(\d+)\s+minutes", said)
     assert sorted(map(int, durations)) == [3, 25, 45, 90]

@@ -49,10 +49,10 @@ def test_carries_the_package_the_shaders_and_the_recorder(ready: Layout) -> None
     assert {f"browsergpu/shaders/{name}" for name in shaders} <= found
     assert {
         "browsergpu/__init__.py",
-        "browsergpu/gpu/browser/recorder.js",
+        "browsergpu/engine/gpu/browser/recorder.js",
         "browsergpu/py.typed",
     } <= found
-    assert not any(name.startswith("browsergpu/gpu/browser/recorder/") for name in found)
+    assert not any(name.startswith("browsergpu/engine/gpu/browser/recorder/") for name in found)
     sources = ready.repository / "py"
     modules = {path.relative_to(sources).as_posix() for path in sources.glob("browsergpu/**/*.py")}
     assert modules <= found
@@ -84,7 +84,7 @@ def test_carries_its_licence(ready: Layout) -> None:
 
 def recorder(wheel: Path) -> str:
     with zipfile.ZipFile(wheel) as archive:
-        return archive.read("browsergpu/gpu/browser/recorder.js").decode()
+        return archive.read("browsergpu/engine/gpu/browser/recorder.js").decode()
 
 
 def test_has_the_recorders_modules_as_one_script(ready: Layout) -> None:

@@ -46,7 +46,7 @@ def compute() -> None:
 
 def finish() -> None:
     """Compute all living arrays, and wait for the GPU."""
-    from browsergpu.gpu import platform
+    from browsergpu.engine.gpu import platform
 
     for device in _working():
         _tracer(device).evaluate()

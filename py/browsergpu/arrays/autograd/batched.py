@@ -25,12 +25,12 @@ from browsergpu.arrays.context import device_of
 from browsergpu.arrays.lazy.node import Node
 from browsergpu.arrays.value import NODE
 from browsergpu.arrays.views.aliases import siblings
-from browsergpu.core.errors import InvalidArgument, InvalidType, NeedsExamples
-from browsergpu.core.modes import Mode
-from browsergpu.core.places import is_own, users_place
-from browsergpu.core.shapes import Shape
-from browsergpu.core.showing import Description, Shown
-from browsergpu.core.turns import exclusive
+from browsergpu.engine.core.errors import InvalidArgument, InvalidType, NeedsExamples
+from browsergpu.engine.core.modes import Mode
+from browsergpu.engine.core.places import is_own, users_place
+from browsergpu.engine.core.shapes import Shape
+from browsergpu.engine.core.showing import Description, Shown
+from browsergpu.engine.core.turns import exclusive
 
 _depths = count()
 

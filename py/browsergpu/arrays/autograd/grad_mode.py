@@ -7,8 +7,8 @@ from contextvars import ContextVar
 from types import TracebackType
 from typing import Any, TypeVar
 
-from browsergpu.core.modes import Mode, within
-from browsergpu.core.showing import Shown
+from browsergpu.engine.core.modes import Mode, within
+from browsergpu.engine.core.showing import Shown
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from browsergpu.arrays.array import Array
-from browsergpu.core.checks import product
+from browsergpu.engine.core.checks import product
 
 
 class HidingArray(Array):

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from browsergpu.arrays.array import Array
-from browsergpu.core.shapes import Shape
-from browsergpu.core.showing import Shown
+from browsergpu.engine.core.shapes import Shape
+from browsergpu.engine.core.showing import Shown
 
 #: Node numbers in recording order. The backward pass runs in reverse order.
 _numbers = count()

@@ -22,10 +22,10 @@ from browsergpu.arrays.autograd.nodes import AutogradNode, Leaf, Operand, Source
 from browsergpu.arrays.autograd.variable import like_of, node_of, plain, variable
 from browsergpu.arrays.lazy.node import Node
 from browsergpu.arrays.upload import element_type
-from browsergpu.core import checks
-from browsergpu.core.errors import InvalidType
-from browsergpu.core.modes import Mode, within
-from browsergpu.core.showing import Shown
+from browsergpu.engine.core import checks
+from browsergpu.engine.core.errors import InvalidType
+from browsergpu.engine.core.modes import Mode, within
+from browsergpu.engine.core.showing import Shown
 
 F = TypeVar("F", bound=Callable[..., Any])
 

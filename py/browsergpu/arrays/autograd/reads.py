@@ -10,8 +10,8 @@ from typing import Any
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.autograd.grad_mode import DIFFERENTIATED, is_grad_enabled
 from browsergpu.arrays.autograd.nodes import Source, behind
-from browsergpu.core.errors import NotDifferentiable
-from browsergpu.core.places import is_own, users_place
+from browsergpu.engine.core.errors import NotDifferentiable
+from browsergpu.engine.core.places import is_own, users_place
 
 #: Reads as a NumPy array or a buffer, which PyTorch refuses too.
 _AS_ARRAYS = frozenset(("numpy", "numpy_async", "__array__", "__dlpack__", "to_device"))

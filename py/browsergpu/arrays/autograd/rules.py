@@ -49,10 +49,10 @@ from browsergpu.arrays.autograd.variable import (
 )
 from browsergpu.arrays.value import NODE
 from browsergpu.arrays.views.aliases import Base, place_of, take_node
-from browsergpu.core.above import ABOVE
-from browsergpu.core.errors import NotDifferentiable
-from browsergpu.core.showing import Shown
-from browsergpu.core.turns import exclusive
+from browsergpu.engine.core.above import ABOVE
+from browsergpu.engine.core.errors import NotDifferentiable
+from browsergpu.engine.core.showing import Shown
+from browsergpu.engine.core.turns import exclusive
 
 F = TypeVar("F", bound=Callable[..., Any])
 

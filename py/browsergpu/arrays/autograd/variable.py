@@ -18,11 +18,16 @@ from browsergpu.arrays.autograd.reads import check_read
 from browsergpu.arrays.context import device_of
 from browsergpu.arrays.lazy.node import Node
 from browsergpu.arrays.value import NODE
-from browsergpu.core.above import ABOVE
-from browsergpu.core.errors import InvalidArgument, InvalidType, NotDifferentiable, Unsupported
-from browsergpu.core.shapes import Shape
-from browsergpu.core.showing import Description
-from browsergpu.core.turns import exclusive
+from browsergpu.engine.core.above import ABOVE
+from browsergpu.engine.core.errors import (
+    InvalidArgument,
+    InvalidType,
+    NotDifferentiable,
+    Unsupported,
+)
+from browsergpu.engine.core.shapes import Shape
+from browsergpu.engine.core.showing import Description
+from browsergpu.engine.core.turns import exclusive
 
 
 class Variable(HidingArray):

@@ -11,11 +11,11 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from browsergpu.core.errors import OutOfMemory
-from browsergpu.core.showing import Shown
-from browsergpu.device.device import Device
-from browsergpu.gpu.port import Captured
-from browsergpu.tensors.device_array import Storage
+from browsergpu.engine.core.errors import OutOfMemory
+from browsergpu.engine.core.showing import Shown
+from browsergpu.engine.device.device import Device
+from browsergpu.engine.gpu.port import Captured
+from browsergpu.engine.tensors.device_array import Storage
 
 _OP = "jit"
 #: The kept values of a graph have at most this many times the bytes of its inputs ...

@@ -40,16 +40,16 @@ from browsergpu.arrays.lazy.trace import Trace, Tracer
 from browsergpu.arrays.pending_upload import PendingUpload
 from browsergpu.arrays.value import NODE, Value
 from browsergpu.arrays.views.aliases import at_place_of, siblings, take_node
-from browsergpu.core.blocks import OfBlock, next_moment
-from browsergpu.core.element_types import FLOAT32, ElementType
-from browsergpu.core.errors import InvalidArgument, Unsupported
-from browsergpu.core.shapes import Shape
-from browsergpu.core.showing import Description, Shown
-from browsergpu.core.turns import TURN, exclusive
-from browsergpu.device.device import Device
-from browsergpu.gpu.memory import Allocation
-from browsergpu.gpu.port import Captured
-from browsergpu.tensors.device_array import Storage, WatchedStorage
+from browsergpu.engine.core.blocks import OfBlock, next_moment
+from browsergpu.engine.core.element_types import FLOAT32, ElementType
+from browsergpu.engine.core.errors import InvalidArgument, Unsupported
+from browsergpu.engine.core.shapes import Shape
+from browsergpu.engine.core.showing import Description, Shown
+from browsergpu.engine.core.turns import TURN, exclusive
+from browsergpu.engine.device.device import Device
+from browsergpu.engine.gpu.memory import Allocation
+from browsergpu.engine.gpu.port import Captured
+from browsergpu.engine.tensors.device_array import Storage, WatchedStorage
 
 _OP = "capture"
 

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from browsergpu.arrays.lazy.node import Node, stored
-from browsergpu.core.element_types import FLOAT32, ElementType
-from browsergpu.core.showing import Shown
-from browsergpu.device.device import Device
-from browsergpu.tensors.device_array import Storage
+from browsergpu.engine.core.element_types import FLOAT32, ElementType
+from browsergpu.engine.core.showing import Shown
+from browsergpu.engine.device.device import Device
+from browsergpu.engine.tensors.device_array import Storage
 
 _EACH = 64  # numbers in each buffer
 _BYTES = 8  # of each number, the bytes of the largest element type

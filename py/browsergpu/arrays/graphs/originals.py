@@ -12,13 +12,13 @@ from browsergpu.arrays.lazy.trace import Trace, Tracer
 from browsergpu.arrays.lazy.values import of_node
 from browsergpu.arrays.value import NODE, Value
 from browsergpu.arrays.views.aliases import fills_memory, take_node
-from browsergpu.core.checks import product
-from browsergpu.core.errors import InvalidArgument
-from browsergpu.core.shapes import contiguous_strides
-from browsergpu.core.showing import Description, Shown
-from browsergpu.gpu import platform
-from browsergpu.kernels.fused.source import is_loaded, needed
-from browsergpu.tensors.device_array import Storage
+from browsergpu.engine.core.checks import product
+from browsergpu.engine.core.errors import InvalidArgument
+from browsergpu.engine.core.shapes import contiguous_strides
+from browsergpu.engine.core.showing import Description, Shown
+from browsergpu.engine.gpu import platform
+from browsergpu.engine.kernels.fused.source import is_loaded, needed
+from browsergpu.engine.tensors.device_array import Storage
 
 #: The requirement on changed arrays, for error messages.
 _APART = "have memory of their own"

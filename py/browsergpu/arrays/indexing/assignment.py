@@ -27,13 +27,13 @@ from browsergpu.arrays.numbers import words_of
 from browsergpu.arrays.value import NODE, Value
 from browsergpu.arrays.views.aliases import other_values, siblings
 from browsergpu.arrays.views.strided import spread
-from browsergpu.core.checks import product
-from browsergpu.core.errors import InvalidArgument
-from browsergpu.core.shapes import contiguous_strides
-from browsergpu.core.showing import Description
-from browsergpu.gpu import platform
-from browsergpu.kernels.fused.layout import Place
-from browsergpu.tensors.device_array import Storage
+from browsergpu.engine.core.checks import product
+from browsergpu.engine.core.errors import InvalidArgument
+from browsergpu.engine.core.shapes import contiguous_strides
+from browsergpu.engine.core.showing import Description
+from browsergpu.engine.gpu import platform
+from browsergpu.engine.kernels.fused.layout import Place
+from browsergpu.engine.tensors.device_array import Storage
 
 V = TypeVar("V", bound=Value)
 _OP = "assign"

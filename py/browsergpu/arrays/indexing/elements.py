@@ -16,11 +16,11 @@ from browsergpu.arrays.indexing.gather import Region
 from browsergpu.arrays.lazy import host_number
 from browsergpu.arrays.lazy.node import Node
 from browsergpu.arrays.value import Value
-from browsergpu.core.element_types import BOOL, ElementType
-from browsergpu.core.showing import Shown
-from browsergpu.gpu import platform
-from browsergpu.tensors import transfers
-from browsergpu.tensors.device_array import Storage
+from browsergpu.engine.core.element_types import BOOL, ElementType
+from browsergpu.engine.core.showing import Shown
+from browsergpu.engine.gpu import platform
+from browsergpu.engine.tensors import transfers
+from browsergpu.engine.tensors.device_array import Storage
 
 V = TypeVar("V", bound=Value)
 

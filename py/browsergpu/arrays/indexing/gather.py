@@ -19,21 +19,21 @@ from browsergpu.arrays.numbers import words_of
 from browsergpu.arrays.upload import uploaded
 from browsergpu.arrays.value import Value
 from browsergpu.arrays.views import strided
-from browsergpu.core import grids, shapes
-from browsergpu.core.checks import product
-from browsergpu.core.element_types import BOOL, INT32, UINT32, ElementType
-from browsergpu.core.errors import InvalidIndex, Unsupported
-from browsergpu.core.shapes import Shape, contiguous_strides
-from browsergpu.core.showing import Description
-from browsergpu.kernels.fused.layout import Place
-from browsergpu.kernels.fused.operations import (
+from browsergpu.engine.core import grids, shapes
+from browsergpu.engine.core.checks import product
+from browsergpu.engine.core.element_types import BOOL, INT32, UINT32, ElementType
+from browsergpu.engine.core.errors import InvalidIndex, Unsupported
+from browsergpu.engine.core.shapes import Shape, contiguous_strides
+from browsergpu.engine.core.showing import Description
+from browsergpu.engine.kernels.fused.layout import Place
+from browsergpu.engine.kernels.fused.operations import (
     CHECKED_PLACE,
     IS_INSIDE,
     PLACE_OF_INDEX,
     cast,
     overload_of,
 )
-from browsergpu.kernels.fused.source import NOWHERE
+from browsergpu.engine.kernels.fused.source import NOWHERE
 
 V = TypeVar("V", bound=Value)
 

@@ -17,11 +17,11 @@ from browsergpu.arrays.upload import on_host, uploaded
 from browsergpu.arrays.value import Value
 from browsergpu.arrays.views import strided
 from browsergpu.arrays.views.aliases import alias
-from browsergpu.core import shapes
-from browsergpu.core.element_types import BOOL
-from browsergpu.core.errors import InvalidArgument, InvalidIndex
-from browsergpu.core.shapes import contiguous_strides
-from browsergpu.core.showing import Description
+from browsergpu.engine.core import shapes
+from browsergpu.engine.core.element_types import BOOL
+from browsergpu.engine.core.errors import InvalidArgument, InvalidIndex
+from browsergpu.engine.core.shapes import contiguous_strides
+from browsergpu.engine.core.showing import Description
 
 V = TypeVar("V", bound=Value)
 _OP = "index"

@@ -10,11 +10,11 @@ from browsergpu.arrays.indexing.gather import by_arrays
 from browsergpu.arrays.lazy.node import room
 from browsergpu.arrays.value import Value
 from browsergpu.arrays.views import strided
-from browsergpu.core.checks import product
-from browsergpu.core.element_types import INT32
-from browsergpu.core.errors import InvalidArgument, InvalidIndex
-from browsergpu.core.showing import Description
-from browsergpu.tensors import scans
+from browsergpu.engine.core.checks import product
+from browsergpu.engine.core.element_types import INT32
+from browsergpu.engine.core.errors import InvalidArgument, InvalidIndex
+from browsergpu.engine.core.showing import Description
+from browsergpu.engine.tensors import scans
 
 V = TypeVar("V", bound=Value)
 

@@ -7,8 +7,8 @@ from typing import TypeVar
 from browsergpu.arrays.lazy.node import room
 from browsergpu.arrays.reduce import memory_view
 from browsergpu.arrays.value import Value
-from browsergpu.core.element_types import INT32
-from browsergpu.tensors import ordering
+from browsergpu.engine.core.element_types import INT32
+from browsergpu.engine.tensors import ordering
 
 V = TypeVar("V", bound=Value)
 

@@ -18,8 +18,8 @@ from browsergpu.arrays.lazy.values import Values, beside, of_node
 from browsergpu.arrays.numbers import words_of
 from browsergpu.arrays.value import Value
 from browsergpu.arrays.views import strided
-from browsergpu.core.checks import product
-from browsergpu.core.element_types import UINT32
+from browsergpu.engine.core.checks import product
+from browsergpu.engine.core.element_types import UINT32
 
 V = TypeVar("V", bound=Value)
 _OP = "assign"

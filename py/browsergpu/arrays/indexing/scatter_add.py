@@ -11,13 +11,13 @@ from browsergpu.arrays.indexing.ranks import argsorted
 from browsergpu.arrays.lazy.node import room
 from browsergpu.arrays.reduce import memory_view
 from browsergpu.arrays.value import Value
-from browsergpu.core.checks import product
-from browsergpu.core.element_types import FLOAT32
-from browsergpu.device.device import Device
-from browsergpu.kernels.base.build import Build
-from browsergpu.kernels.ordering import segment_sum
-from browsergpu.tensors.staging import Operand, launch, of_operands
-from browsergpu.tensors.view import View
+from browsergpu.engine.core.checks import product
+from browsergpu.engine.core.element_types import FLOAT32
+from browsergpu.engine.device.device import Device
+from browsergpu.engine.kernels.base.build import Build
+from browsergpu.engine.kernels.ordering import segment_sum
+from browsergpu.engine.tensors.staging import Operand, launch, of_operands
+from browsergpu.engine.tensors.view import View
 
 V = TypeVar("V", bound=Value)
 

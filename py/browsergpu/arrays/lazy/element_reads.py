@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from browsergpu.core.showing import Shown
+from browsergpu.engine.core.showing import Shown
 
 #: What each event adds to the balance, and the balance from which on memory is copied.
 _WAIT, _READ, _SERVED, _COPY = 8, -1, 2, -64

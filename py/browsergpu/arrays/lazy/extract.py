@@ -7,8 +7,8 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from browsergpu.arrays.lazy.node import Node
-from browsergpu.kernels.fused.layout import Place
-from browsergpu.kernels.fused.source import (
+from browsergpu.engine.kernels.fused.layout import Place
+from browsergpu.engine.kernels.fused.source import (
     is_leaf,
     is_loaded,
     is_number,

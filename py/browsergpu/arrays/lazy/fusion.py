@@ -8,23 +8,23 @@ from typing import NamedTuple
 
 from browsergpu.arrays.lazy.extract import Extract, extract
 from browsergpu.arrays.lazy.node import Node
-from browsergpu.core.checks import product
-from browsergpu.core.element_types import ElementType
-from browsergpu.core.errors import DeviceError
-from browsergpu.core.grids import fold
-from browsergpu.core.places import Line, announced
-from browsergpu.core.shapes import Shape
-from browsergpu.core.showing import Shown
-from browsergpu.device.device import Device
-from browsergpu.kernels.fused.layout import layout, workgroups
-from browsergpu.kernels.fused.source import (
+from browsergpu.engine.core.checks import product
+from browsergpu.engine.core.element_types import ElementType
+from browsergpu.engine.core.errors import DeviceError
+from browsergpu.engine.core.grids import fold
+from browsergpu.engine.core.places import Line, announced
+from browsergpu.engine.core.shapes import Shape
+from browsergpu.engine.core.showing import Shown
+from browsergpu.engine.device.device import Device
+from browsergpu.engine.kernels.fused.layout import layout, workgroups
+from browsergpu.engine.kernels.fused.source import (
     Source,
     is_leaf,
     name_of,
     needed,
     source,
 )
-from browsergpu.tensors.device_array import Storage
+from browsergpu.engine.tensors.device_array import Storage
 
 
 class Plan(NamedTuple):

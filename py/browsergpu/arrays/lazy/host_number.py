@@ -19,7 +19,7 @@ import numpy as np
 from browsergpu.arrays.lazy.node import Node
 from browsergpu.arrays.lazy.trace import Tracer
 from browsergpu.arrays.pending_upload import PendingUpload
-from browsergpu.core.element_types import (
+from browsergpu.engine.core.element_types import (
     BOOL,
     FLOAT32,
     INT8,
@@ -32,7 +32,7 @@ from browsergpu.core.element_types import (
     UINT64,
     ElementType,
 )
-from browsergpu.kernels.fused.operations import Overload
+from browsergpu.engine.kernels.fused.operations import Overload
 
 #: The types that the host computes as the GPU does.
 KINDS = frozenset({BOOL, INT8, INT16, INT32, INT64, UINT8, UINT16, UINT32, UINT64, FLOAT32})

@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 
 from browsergpu.arrays.lazy.fusion import Kernels
 from browsergpu.arrays.lazy.node import Node
-from browsergpu.core.checks import product
-from browsergpu.core.element_types import ElementType
-from browsergpu.core.grids import fold
-from browsergpu.kernels.fused.joint_copy import Piece, joint_copy
-from browsergpu.kernels.fused.layout import Place, layout, workgroups
-from browsergpu.kernels.fused.operations import cast
-from browsergpu.kernels.fused.source import leaf, operation
+from browsergpu.engine.core.checks import product
+from browsergpu.engine.core.element_types import ElementType
+from browsergpu.engine.core.grids import fold
+from browsergpu.engine.kernels.fused.joint_copy import Piece, joint_copy
+from browsergpu.engine.kernels.fused.layout import Place, layout, workgroups
+from browsergpu.engine.kernels.fused.operations import cast
+from browsergpu.engine.kernels.fused.source import leaf, operation
 
 #: Limits of one kernel: arrays, and words of parameters in a uniform buffer.
 _MOST_PIECES = 8

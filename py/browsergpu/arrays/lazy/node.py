@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 from weakref import ref
 
-from browsergpu.core.checks import product
-from browsergpu.core.element_types import ElementType
-from browsergpu.core.shapes import Shape
-from browsergpu.core.showing import Shown
-from browsergpu.device.device import Device
-from browsergpu.gpu.memory import Allocation
-from browsergpu.tensors.device_array import Storage
+from browsergpu.engine.core.checks import product
+from browsergpu.engine.core.element_types import ElementType
+from browsergpu.engine.core.shapes import Shape
+from browsergpu.engine.core.showing import Shown
+from browsergpu.engine.device.device import Device
+from browsergpu.engine.gpu.memory import Allocation
+from browsergpu.engine.tensors.device_array import Storage
 
 #: From this many weak references on, those to dead holders are dropped.
 _MANY = 8

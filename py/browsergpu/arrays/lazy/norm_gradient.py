@@ -11,14 +11,14 @@ from browsergpu.arrays.lazy.fusion import Kernels
 from browsergpu.arrays.lazy.node import Node, room
 from browsergpu.arrays.lazy.products import Epilogue, Kernel
 from browsergpu.arrays.lazy.trace import Trace
-from browsergpu.core.checks import product
-from browsergpu.core.element_types import FLOAT32, ElementType
-from browsergpu.core.grids import MOST_ELEMENTS
-from browsergpu.core.shapes import Shape
-from browsergpu.kernels.fused.layout import layout
-from browsergpu.kernels.fused.norm_gradient import NormPlan, norm_gradient, norm_plan
-from browsergpu.kernels.fused.source import leaf
-from browsergpu.tensors.device_array import Storage
+from browsergpu.engine.core.checks import product
+from browsergpu.engine.core.element_types import FLOAT32, ElementType
+from browsergpu.engine.core.grids import MOST_ELEMENTS
+from browsergpu.engine.core.shapes import Shape
+from browsergpu.engine.kernels.fused.layout import layout
+from browsergpu.engine.kernels.fused.norm_gradient import NormPlan, norm_gradient, norm_plan
+from browsergpu.engine.kernels.fused.source import leaf
+from browsergpu.engine.tensors.device_array import Storage
 
 #: Arrays that the kernel writes: the gradient and the partial sums.
 _WRITTEN = 2

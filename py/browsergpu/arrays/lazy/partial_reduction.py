@@ -9,14 +9,14 @@ from browsergpu.arrays.lazy import reduction, region_write
 from browsergpu.arrays.lazy.fusion import Kernels
 from browsergpu.arrays.lazy.node import Node, Pin, stored
 from browsergpu.arrays.lazy.values import Values
-from browsergpu.core import grids
-from browsergpu.core.checks import product
-from browsergpu.core.errors import Unsupported
-from browsergpu.core.grids import blocks
-from browsergpu.core.shapes import Shape, contiguous_strides, without
-from browsergpu.kernels.fused.reduction_plan import Reducer
-from browsergpu.kernels.fused.source import is_loaded, knows_place, leaf, needed, operation
-from browsergpu.tensors.device_array import Storage
+from browsergpu.engine.core import grids
+from browsergpu.engine.core.checks import product
+from browsergpu.engine.core.errors import Unsupported
+from browsergpu.engine.core.grids import blocks
+from browsergpu.engine.core.shapes import Shape, contiguous_strides, without
+from browsergpu.engine.kernels.fused.reduction_plan import Reducer
+from browsergpu.engine.kernels.fused.source import is_loaded, knows_place, leaf, needed, operation
+from browsergpu.engine.tensors.device_array import Storage
 
 Axes = tuple[int, ...]
 

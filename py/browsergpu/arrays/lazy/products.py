@@ -13,10 +13,10 @@ from typing import Any, ClassVar
 from weakref import ref
 
 from browsergpu.arrays.lazy.node import Node
-from browsergpu.core import blocks
-from browsergpu.core.places import announced, running
-from browsergpu.core.showing import Shown
-from browsergpu.tensors.device_array import Storage
+from browsergpu.engine.core import blocks
+from browsergpu.engine.core.places import announced, running
+from browsergpu.engine.core.showing import Shown
+from browsergpu.engine.tensors.device_array import Storage
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,12 +13,12 @@ from browsergpu.arrays.lazy.extract import Extract, extract
 from browsergpu.arrays.lazy.fusion import Kernels
 from browsergpu.arrays.lazy.node import Node
 from browsergpu.arrays.lazy.values import Values
-from browsergpu.core.checks import product
-from browsergpu.core.grids import fold
-from browsergpu.core.shapes import Shape, broadcast_strides, contiguous_strides, merged
-from browsergpu.kernels.fused.layout import WORD, access_mode, check_count, workgroups
-from browsergpu.kernels.fused.rebuild import rebuild
-from browsergpu.kernels.fused.source import MOVED, SAME, Source, is_elementwise, leaf
+from browsergpu.engine.core.checks import product
+from browsergpu.engine.core.grids import fold
+from browsergpu.engine.core.shapes import Shape, broadcast_strides, contiguous_strides, merged
+from browsergpu.engine.kernels.fused.layout import WORD, access_mode, check_count, workgroups
+from browsergpu.engine.kernels.fused.rebuild import rebuild
+from browsergpu.engine.kernels.fused.source import MOVED, SAME, Source, is_elementwise, leaf
 
 #: The first index and the count along each axis.
 Frame = tuple[tuple[int, int], ...]

@@ -8,11 +8,11 @@ from browsergpu.arrays.lazy.extract import extract
 from browsergpu.arrays.lazy.fusion import Kernels
 from browsergpu.arrays.lazy.node import stored
 from browsergpu.arrays.lazy.values import Values, of_node
-from browsergpu.core import shapes
-from browsergpu.core.checks import product
-from browsergpu.core.shapes import Shape
-from browsergpu.kernels.fused.reduction_plan import Extents, Plan, Reducer, plan_kernel
-from browsergpu.tensors.device_array import Storage
+from browsergpu.engine.core import shapes
+from browsergpu.engine.core.checks import product
+from browsergpu.engine.core.shapes import Shape
+from browsergpu.engine.kernels.fused.reduction_plan import Extents, Plan, Reducer, plan_kernel
+from browsergpu.engine.tensors.device_array import Storage
 
 
 def folded(kernels: Kernels, how: Reducer, values: Values, axes: tuple[int, ...]) -> Storage:

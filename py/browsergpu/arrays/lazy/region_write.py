@@ -9,14 +9,14 @@ from browsergpu.arrays.lazy.extract import extract
 from browsergpu.arrays.lazy.fusion import Kernels
 from browsergpu.arrays.lazy.node import Node
 from browsergpu.arrays.lazy.values import Values
-from browsergpu.core.checks import product
-from browsergpu.core.grids import fold
-from browsergpu.core.shapes import Shape
-from browsergpu.kernels.fused.assignment import assignment
-from browsergpu.kernels.fused.layout import Place, layout, workgroups
-from browsergpu.kernels.fused.source import OWN, Source
-from browsergpu.kernels.fused.storage import WORD
-from browsergpu.tensors.device_array import Storage
+from browsergpu.engine.core.checks import product
+from browsergpu.engine.core.grids import fold
+from browsergpu.engine.core.shapes import Shape
+from browsergpu.engine.kernels.fused.assignment import assignment
+from browsergpu.engine.kernels.fused.layout import Place, layout, workgroups
+from browsergpu.engine.kernels.fused.source import OWN, Source
+from browsergpu.engine.kernels.fused.storage import WORD
+from browsergpu.engine.tensors.device_array import Storage
 
 
 class Plan(NamedTuple):

@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 
 from browsergpu.arrays.lazy.fusion import Kernels
 from browsergpu.arrays.lazy.node import Node
-from browsergpu.core.checks import product
-from browsergpu.core.grids import fold
-from browsergpu.core.shapes import Shape
-from browsergpu.kernels.fused.layout import Place, layout, workgroups
-from browsergpu.kernels.fused.row_update import RowLayout, Rule, row_update
-from browsergpu.kernels.fused.source import PLACED, SAME, WHOLE
+from browsergpu.engine.core.checks import product
+from browsergpu.engine.core.grids import fold
+from browsergpu.engine.core.shapes import Shape
+from browsergpu.engine.kernels.fused.layout import Place, layout, workgroups
+from browsergpu.engine.kernels.fused.row_update import RowLayout, Rule, row_update
+from browsergpu.engine.kernels.fused.source import PLACED, SAME, WHOLE
 
 #: Rows of one kernel. A row has at most ten parameters, and this many rows fit.
 MOST_ROWS = 8

@@ -10,12 +10,12 @@ from browsergpu.arrays.lazy.fusion import Kernels
 from browsergpu.arrays.lazy.node import Node
 from browsergpu.arrays.lazy.region_write import Plan
 from browsergpu.arrays.lazy.values import Values
-from browsergpu.core.checks import product
-from browsergpu.core.grids import blocks, fold
-from browsergpu.core.shapes import Shape
-from browsergpu.kernels.fused.layout import Place, layout, workgroups
-from browsergpu.kernels.fused.scatter import claim_source, scatter_source
-from browsergpu.kernels.fused.source import Source
+from browsergpu.engine.core.checks import product
+from browsergpu.engine.core.grids import blocks, fold
+from browsergpu.engine.core.shapes import Shape
+from browsergpu.engine.kernels.fused.layout import Place, layout, workgroups
+from browsergpu.engine.kernels.fused.scatter import claim_source, scatter_source
+from browsergpu.engine.kernels.fused.source import Source
 
 #: Makes a kernel from a trace, its results, access modes, rank, and whether rows are of fours.
 Maker = Callable[[tuple[int, ...], tuple[int, ...], str, int, bool], Source]

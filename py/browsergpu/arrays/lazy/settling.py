@@ -2,7 +2,8 @@
 
 The kernel of a product computes elementwise operations that follow it, if nothing else reads the
 values before the last and no array holds them. The last value then is an array in memory for the
-trace. Operations that are no part of an epilogue become a generated chain (kernels/fused/chain.py).
+trace. Operations that are no part of an epilogue become a generated chain
+(engine/kernels/fused/chain.py).
 """
 
 from __future__ import annotations
@@ -15,13 +16,13 @@ from typing import Any
 
 from browsergpu.arrays.lazy.node import Node
 from browsergpu.arrays.lazy.products import Epilogue, Product
-from browsergpu.core.element_types import FLOAT32
-from browsergpu.core.shapes import Shape
-from browsergpu.core.showing import Shown
-from browsergpu.kernels.base.chains import is_chain
-from browsergpu.kernels.fused import chain as chains
-from browsergpu.kernels.fused.operations import Overload
-from browsergpu.kernels.fused.source import (
+from browsergpu.engine.core.element_types import FLOAT32
+from browsergpu.engine.core.shapes import Shape
+from browsergpu.engine.core.showing import Shown
+from browsergpu.engine.kernels.base.chains import is_chain
+from browsergpu.engine.kernels.fused import chain as chains
+from browsergpu.engine.kernels.fused.operations import Overload
+from browsergpu.engine.kernels.fused.source import (
     is_leaf,
     is_loaded,
     is_number,

@@ -17,17 +17,17 @@ from browsergpu.arrays.lazy.element_reads import ElementReads
 from browsergpu.arrays.lazy.extract import pruned
 from browsergpu.arrays.lazy.node import Node, PermanentStorage, stored
 from browsergpu.arrays.lazy.products import Kernel, Product
-from browsergpu.core import blocks
-from browsergpu.core.blocks import Block
-from browsergpu.core.checks import product
-from browsergpu.core.element_types import UINT32, ElementType
-from browsergpu.core.places import Line, running
-from browsergpu.core.shapes import Shape
-from browsergpu.core.showing import Shown
-from browsergpu.core.turns import exclusive, new_lock
-from browsergpu.device.device import Device
-from browsergpu.kernels.fused.operations import Overload
-from browsergpu.kernels.fused.source import (
+from browsergpu.engine.core import blocks
+from browsergpu.engine.core.blocks import Block
+from browsergpu.engine.core.checks import product
+from browsergpu.engine.core.element_types import UINT32, ElementType
+from browsergpu.engine.core.places import Line, running
+from browsergpu.engine.core.shapes import Shape
+from browsergpu.engine.core.showing import Shown
+from browsergpu.engine.core.turns import exclusive, new_lock
+from browsergpu.engine.device.device import Device
+from browsergpu.engine.kernels.fused.operations import Overload
+from browsergpu.engine.kernels.fused.source import (
     FIRST_BIT,
     FIRST_OVERLOAD,
     PLACE,
@@ -40,7 +40,7 @@ from browsergpu.kernels.fused.source import (
     number,
     operation,
 )
-from browsergpu.tensors.device_array import Storage
+from browsergpu.engine.tensors.device_array import Storage
 
 #: Operations, arrays and numbers in a trace. Typical traces hold about 60 operations.
 MOST_ENTRIES = 128

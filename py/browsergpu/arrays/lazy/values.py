@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from browsergpu.arrays.lazy.node import Node
-from browsergpu.core.element_types import ElementType
-from browsergpu.core.shapes import Shape
-from browsergpu.kernels.fused.source import leaf, number
+from browsergpu.engine.core.element_types import ElementType
+from browsergpu.engine.core.shapes import Shape
+from browsergpu.engine.kernels.fused.source import leaf, number
 
 Words = tuple[int, ...]
 

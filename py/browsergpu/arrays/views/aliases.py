@@ -13,9 +13,9 @@ from weakref import ref
 
 from browsergpu.arrays.lazy.node import Node, stored
 from browsergpu.arrays.value import NODE, Value
-from browsergpu.core.checks import product
-from browsergpu.core.shapes import Shape, contiguous_strides
-from browsergpu.core.showing import Shown
+from browsergpu.engine.core.checks import product
+from browsergpu.engine.core.shapes import Shape, contiguous_strides
+from browsergpu.engine.core.showing import Shown
 
 V = TypeVar("V", bound=Value)
 

@@ -7,8 +7,8 @@ from typing import Any
 from browsergpu.arrays.lazy.node import LOCKED, Node
 from browsergpu.arrays.value import NODE, Value
 from browsergpu.arrays.views.aliases import take_node
-from browsergpu.core.errors import InvalidArgument
-from browsergpu.core.shapes import Shape, contiguous_strides
+from browsergpu.engine.core.errors import InvalidArgument
+from browsergpu.engine.core.shapes import Shape, contiguous_strides
 
 _LAYOUT = ("c_contiguous", "f_contiguous", "owndata", "writeable", "aligned", "writebackifcopy")
 _ALL = (*_LAYOUT, "contiguous", "forc", "fnc")

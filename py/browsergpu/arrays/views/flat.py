@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from browsergpu.core.showing import Shown
+from browsergpu.engine.core.showing import Shown
 
 
 class Flat(Shown):

@@ -7,10 +7,10 @@ from typing import Any, TypeVar
 from browsergpu.arrays.apply import packed
 from browsergpu.arrays.lazy.node import Node, stored
 from browsergpu.arrays.value import Value
-from browsergpu.core import checks
-from browsergpu.core.element_types import BOOL, FLOAT32, ElementType
-from browsergpu.core.errors import InvalidArgument, InvalidType
-from browsergpu.core.shapes import Shape, broadcast_strides, contiguous_strides
+from browsergpu.engine.core import checks
+from browsergpu.engine.core.element_types import BOOL, FLOAT32, ElementType
+from browsergpu.engine.core.errors import InvalidArgument, InvalidType
+from browsergpu.engine.core.shapes import Shape, broadcast_strides, contiguous_strides
 
 V = TypeVar("V", bound=Value)
 

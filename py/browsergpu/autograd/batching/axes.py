@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from browsergpu.autograd.batching.calls import RULES, Call, NoRule, Rule, part, rank_of
-from browsergpu.core import checks, shapes
-from browsergpu.core.errors import InvalidArgument
+from browsergpu.engine.core import checks, shapes
+from browsergpu.engine.core.errors import InvalidArgument
 from browsergpu.functions import manipulation, parts
 
 _FUNCTIONS = "browsergpu.functions."

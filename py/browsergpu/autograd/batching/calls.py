@@ -15,10 +15,10 @@ from browsergpu.arrays.autograd.batched import Frame, batch_of, batched, turn
 from browsergpu.arrays.autograd.rules import values
 from browsergpu.autograd import trees
 from browsergpu.autograd.batching.levels import innermost, is_of, with_axis
-from browsergpu.core.above import register
-from browsergpu.core.errors import InvalidArgument, InvalidType
-from browsergpu.core.places import frames_of_the_package
-from browsergpu.core.showing import Description, Shown
+from browsergpu.engine.core.above import register
+from browsergpu.engine.core.errors import InvalidArgument, InvalidType
+from browsergpu.engine.core.places import frames_of_the_package
+from browsergpu.engine.core.showing import Description, Shown
 from browsergpu.functions import data_types, manipulation, parts
 
 #: A batching rule: it takes the call, and returns the results with the examples along axis 0.

@@ -8,7 +8,7 @@ import numpy as np
 
 from browsergpu.arrays.array import Array
 from browsergpu.autograd.batching.calls import RULES, Call, NoRule
-from browsergpu.core.errors import InvalidIndex
+from browsergpu.engine.core.errors import InvalidIndex
 from browsergpu.functions import creation, manipulation
 
 _OP = "index"

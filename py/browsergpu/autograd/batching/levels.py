@@ -12,7 +12,7 @@ from typing import Any
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.autograd.batched import BATCHED, FRAMES, Frame, batch_of, batched
 from browsergpu.arrays.autograd.families import TRACKED
-from browsergpu.core.turns import exclusive
+from browsergpu.engine.core.turns import exclusive
 from browsergpu.functions import manipulation, statistics
 
 

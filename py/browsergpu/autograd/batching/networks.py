@@ -7,7 +7,7 @@ from typing import Any
 
 from browsergpu.arrays.array import Array
 from browsergpu.autograd.batching.calls import RULES, Call, NoRule, Rule, rank_of
-from browsergpu.core.checks import product
+from browsergpu.engine.core.checks import product
 from browsergpu.functions import elementwise, manipulation, statistics
 
 _NN = "browsergpu.functions.nn."

@@ -6,7 +6,7 @@ from typing import Any
 
 from browsergpu.arrays.array import Array
 from browsergpu.autograd.batching.calls import RULES, Call, NoRule, rank_of
-from browsergpu.core.errors import InvalidArgument
+from browsergpu.engine.core.errors import InvalidArgument
 from browsergpu.functions import manipulation, operands
 from browsergpu.functions.linalg import contraction, linear
 from browsergpu.functions.linalg.subscripts import plan

@@ -23,10 +23,10 @@ from browsergpu.autograd import trees
 from browsergpu.autograd.batching import axes, elementwise, indexing, networks, products
 from browsergpu.autograd.batching.calls import by_example
 from browsergpu.autograd.batching.levels import is_of
-from browsergpu.core.checks import integer
-from browsergpu.core.errors import InvalidArgument, InvalidType, NeedsExamples
-from browsergpu.core.showing import Description
-from browsergpu.core.turns import exclusive
+from browsergpu.engine.core.checks import integer
+from browsergpu.engine.core.errors import InvalidArgument, InvalidType, NeedsExamples
+from browsergpu.engine.core.showing import Description
+from browsergpu.engine.core.turns import exclusive
 from browsergpu.functions import creation, manipulation
 
 _OP = "vmap"

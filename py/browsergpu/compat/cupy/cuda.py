@@ -7,11 +7,11 @@ from typing import Any, Self
 
 from browsergpu.arrays.context import current, device_of, open_tracer, use
 from browsergpu.compat.cupy.once import warn_once
-from browsergpu.core import checks
-from browsergpu.core.errors import InvalidArgument, InvalidType, Unsupported
-from browsergpu.core.showing import Shown
-from browsergpu.gpu import platform
-from browsergpu.gpu.adapter_info import gpus
+from browsergpu.engine.core import checks
+from browsergpu.engine.core.errors import InvalidArgument, InvalidType, Unsupported
+from browsergpu.engine.core.showing import Shown
+from browsergpu.engine.gpu import platform
+from browsergpu.engine.gpu.adapter_info import gpus
 
 _ONE_QUEUE = "WebGPU has one queue, so the work of all streams runs in the order of the calls"
 

@@ -10,10 +10,10 @@ import numpy as np
 
 from browsergpu.arrays import readback
 from browsergpu.arrays.array import Array
-from browsergpu.core import checks
-from browsergpu.core.above import ABOVE
-from browsergpu.core.errors import InvalidArgument, InvalidType
-from browsergpu.core.showing import Description
+from browsergpu.engine.core import checks
+from browsergpu.engine.core.above import ABOVE
+from browsergpu.engine.core.errors import InvalidArgument, InvalidType
+from browsergpu.engine.core.showing import Description
 
 
 def asnumpy(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 
-from browsergpu.core.places import frames_of_the_package
+from browsergpu.engine.core.places import frames_of_the_package
 
 _warned: set[str] = set()
 

@@ -15,13 +15,13 @@ from browsergpu.compat.executor.arithmetic import Arithmetic
 from browsergpu.compat.executor.networks import BatchNormTraining, Networks
 from browsergpu.compat.executor.reductions import Reductions
 from browsergpu.compat.executor.transformers import Transformers
-from browsergpu.core.above import register
-from browsergpu.core.errors import InvalidArgument
-from browsergpu.gpu import platform
-from browsergpu.gpu.memory import Allocation
-from browsergpu.tensors import custom
-from browsergpu.tensors.buffers import Buffer
-from browsergpu.tensors.device_array import DeviceArray
+from browsergpu.engine.core.above import register
+from browsergpu.engine.core.errors import InvalidArgument
+from browsergpu.engine.gpu import platform
+from browsergpu.engine.gpu.memory import Allocation
+from browsergpu.engine.tensors import custom
+from browsergpu.engine.tensors.buffers import Buffer
+from browsergpu.engine.tensors.device_array import DeviceArray
 
 __all__ = ["BatchNormTraining", "KernelExecutor", "PipelineStats"]
 

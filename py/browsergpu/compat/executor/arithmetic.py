@@ -6,15 +6,15 @@ from struct import pack
 from typing import Any
 
 from browsergpu.compat.executor.base import ExecutorBase, number
-from browsergpu.core import shapes
-from browsergpu.core.checks import choice, flag
-from browsergpu.core.dtypes import FLOATS, NUMBERS, DType
-from browsergpu.core.enums import Activation
-from browsergpu.core.errors import InvalidArgument
-from browsergpu.tensors import pointwise
-from browsergpu.tensors.device_array import DeviceArray
-from browsergpu.tensors.matmul import multiply, planned
-from browsergpu.tensors.operand_checks import has_shape
+from browsergpu.engine.core import shapes
+from browsergpu.engine.core.checks import choice, flag
+from browsergpu.engine.core.dtypes import FLOATS, NUMBERS, DType
+from browsergpu.engine.core.enums import Activation
+from browsergpu.engine.core.errors import InvalidArgument
+from browsergpu.engine.tensors import pointwise
+from browsergpu.engine.tensors.device_array import DeviceArray
+from browsergpu.engine.tensors.matmul import multiply, planned
+from browsergpu.engine.tensors.operand_checks import has_shape
 
 Operand = DeviceArray | float
 

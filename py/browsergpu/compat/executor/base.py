@@ -8,15 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from browsergpu.core import checks, shapes
-from browsergpu.core.dtypes import FLOATS, DType, DTypeLike
-from browsergpu.core.errors import InvalidArgument
-from browsergpu.core.shapes import Shape
-from browsergpu.core.showing import Shown
-from browsergpu.device.device import Device
-from browsergpu.gpu.port import closed
-from browsergpu.tensors import pointwise
-from browsergpu.tensors.device_array import DeviceArray
+from browsergpu.engine.core import checks, shapes
+from browsergpu.engine.core.dtypes import FLOATS, DType, DTypeLike
+from browsergpu.engine.core.errors import InvalidArgument
+from browsergpu.engine.core.shapes import Shape
+from browsergpu.engine.core.showing import Shown
+from browsergpu.engine.device.device import Device
+from browsergpu.engine.gpu.port import closed
+from browsergpu.engine.tensors import pointwise
+from browsergpu.engine.tensors.device_array import DeviceArray
 
 _BY_NUMPY = {dtype.numpy: dtype for dtype in DType}
 

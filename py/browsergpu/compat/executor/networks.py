@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from browsergpu.compat.executor.base import ExecutorBase
-from browsergpu.core import checks
-from browsergpu.core.checks import product
-from browsergpu.core.dtypes import FLOATS, DType
-from browsergpu.core.errors import InvalidArgument
-from browsergpu.core.remembered import hashable
-from browsergpu.kernels.convolution import conv2d, pool
-from browsergpu.tensors import nn, pointwise
-from browsergpu.tensors.device_array import DeviceArray
-from browsergpu.tensors.operand_checks import has_shape
+from browsergpu.engine.core import checks
+from browsergpu.engine.core.checks import product
+from browsergpu.engine.core.dtypes import FLOATS, DType
+from browsergpu.engine.core.errors import InvalidArgument
+from browsergpu.engine.core.remembered import hashable
+from browsergpu.engine.kernels.convolution import conv2d, pool
+from browsergpu.engine.tensors import nn, pointwise
+from browsergpu.engine.tensors.device_array import DeviceArray
+from browsergpu.engine.tensors.operand_checks import has_shape
 
 Pair = int | tuple[int, int]
 

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from browsergpu.compat.executor.base import ExecutorBase
-from browsergpu.core import checks, shapes
-from browsergpu.core.dtypes import NUMBERS, DType
-from browsergpu.core.errors import InvalidArgument
-from browsergpu.core.remembered import hashable, remembered
-from browsergpu.core.shapes import Shape
-from browsergpu.tensors import reductions
-from browsergpu.tensors.device_array import DeviceArray
-from browsergpu.tensors.reductions import Steps
+from browsergpu.engine.core import checks, shapes
+from browsergpu.engine.core.dtypes import NUMBERS, DType
+from browsergpu.engine.core.errors import InvalidArgument
+from browsergpu.engine.core.remembered import hashable, remembered
+from browsergpu.engine.core.shapes import Shape
+from browsergpu.engine.tensors import reductions
+from browsergpu.engine.tensors.device_array import DeviceArray
+from browsergpu.engine.tensors.reductions import Steps
 
 Axes = int | Sequence[int] | None
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from browsergpu.compat.executor.base import ExecutorBase
-from browsergpu.core import checks
-from browsergpu.core.dtypes import FLOATS, DType
-from browsergpu.core.errors import InvalidArgument
-from browsergpu.tensors import attention
-from browsergpu.tensors.device_array import DeviceArray
-from browsergpu.tensors.operand_checks import has_shape
+from browsergpu.engine.core import checks
+from browsergpu.engine.core.dtypes import FLOATS, DType
+from browsergpu.engine.core.errors import InvalidArgument
+from browsergpu.engine.tensors import attention
+from browsergpu.engine.tensors.device_array import DeviceArray
+from browsergpu.engine.tensors.operand_checks import has_shape
 
 
 class Transformers(ExecutorBase):

@@ -13,11 +13,11 @@ import numpy as np
 from browsergpu.arrays import apply
 from browsergpu.arrays.array import Array
 from browsergpu.compat.numpy.operands import as_floats, on_one_device, supports_meta, write_out
-from browsergpu.core import checks, shapes
-from browsergpu.core.element_types import DEFAULTS
-from browsergpu.core.errors import InvalidArgument, InvalidType
-from browsergpu.core.showing import Description
-from browsergpu.core.turns import exclusive
+from browsergpu.engine.core import checks, shapes
+from browsergpu.engine.core.element_types import DEFAULTS
+from browsergpu.engine.core.errors import InvalidArgument, InvalidType
+from browsergpu.engine.core.showing import Description
+from browsergpu.engine.core.turns import exclusive
 from browsergpu.functions import creation, elementwise, manipulation, statistics
 from browsergpu.functions.ordering import sorting
 

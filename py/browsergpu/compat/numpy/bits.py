@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from browsergpu.arrays.array import Array
-from browsergpu.core import checks, shapes
-from browsergpu.core.errors import InvalidArgument, InvalidType
+from browsergpu.engine.core import checks, shapes
+from browsergpu.engine.core.errors import InvalidArgument, InvalidType
 from browsergpu.functions import creation, elementwise, manipulation, statistics
 
 #: By bits, the steps of Euclid's algorithm for the worst case, consecutive Fibonacci numbers.

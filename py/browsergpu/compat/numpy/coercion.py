@@ -10,8 +10,8 @@ import numpy as np
 
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.numbers import PYTHON, PYTHON_TYPES
-from browsergpu.core.element_types import of_numpy
-from browsergpu.core.showing import Shown
+from browsergpu.engine.core.element_types import of_numpy
+from browsergpu.engine.core.showing import Shown
 from browsergpu.functions import creation, manipulation, meta
 
 #: Parameters of NumPy's functions that are arrays.

@@ -12,9 +12,9 @@ from browsergpu.compat.numpy.coercion import OnHostOnly, from_list, is_numpys_al
 from browsergpu.compat.numpy.docstrings import docstring
 from browsergpu.compat.numpy.fallback import on_host, to_gpu
 from browsergpu.compat.numpy.operands import check_order, refuse
-from browsergpu.core import checks
-from browsergpu.core.element_types import DEFAULTS
-from browsergpu.core.errors import InvalidArgument, InvalidType
+from browsergpu.engine.core import checks
+from browsergpu.engine.core.element_types import DEFAULTS
+from browsergpu.engine.core.errors import InvalidArgument, InvalidType
 from browsergpu.functions import creation, elementwise, manipulation
 
 

@@ -11,8 +11,8 @@ import numpy as np
 from browsergpu.arrays import apply
 from browsergpu.arrays.array import Array
 from browsergpu.compat.numpy.operands import as_floats, on_one_device, write_out
-from browsergpu.core.element_types import BOOL
-from browsergpu.core.errors import InvalidArgument
+from browsergpu.engine.core.element_types import BOOL
+from browsergpu.engine.core.errors import InvalidArgument
 from browsergpu.functions import creation, elementwise, statistics
 
 

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from browsergpu.arrays.array import Array
-from browsergpu.core.element_types import of_numpy
-from browsergpu.core.errors import InvalidArgument, InvalidType
-from browsergpu.core.places import frames_of_the_package
+from browsergpu.engine.core.element_types import of_numpy
+from browsergpu.engine.core.errors import InvalidArgument, InvalidType
+from browsergpu.engine.core.places import frames_of_the_package
 from browsergpu.functions import creation
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from browsergpu.arrays.array import Array
 from browsergpu.compat.numpy.coercion import operand
 from browsergpu.compat.numpy.fallback import on_host, to_gpu, to_host
-from browsergpu.core.showing import Shown
+from browsergpu.engine.core.showing import Shown
 from browsergpu.functions import creation, manipulation
 
 

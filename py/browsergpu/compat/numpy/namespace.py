@@ -18,7 +18,7 @@ from browsergpu.compat.numpy.linalg import series
 from browsergpu.compat.numpy.manipulation import picking
 from browsergpu.compat.numpy.ufunc_objects import Ufunc
 from browsergpu.compat.numpy.wrappers import host_function, public_function
-from browsergpu.core.errors import UnknownName
+from browsergpu.engine.core.errors import UnknownName
 from browsergpu.functions import fourier, manipulation
 
 #: Names that are NumPy's own objects, such as scalar types, error states and print options.

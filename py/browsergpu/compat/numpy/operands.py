@@ -11,7 +11,7 @@ import numpy as np
 from browsergpu.arrays import apply
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.numbers import PYTHON_TYPES
-from browsergpu.core.errors import InvalidArgument
+from browsergpu.engine.core.errors import InvalidArgument
 from browsergpu.functions import creation, elementwise, manipulation, meta
 
 

@@ -16,9 +16,9 @@ from browsergpu.compat.numpy.fallback import on_host
 from browsergpu.compat.numpy.operands import check_order, refuse
 from browsergpu.compat.numpy.operands import on_one_device as _on_one_device
 from browsergpu.compat.numpy.wrappers import public_function
-from browsergpu.core.above import register
-from browsergpu.core.errors import InvalidArgument, InvalidType
-from browsergpu.core.turns import exclusive
+from browsergpu.engine.core.above import register
+from browsergpu.engine.core.errors import InvalidArgument, InvalidType
+from browsergpu.engine.core.turns import exclusive
 from browsergpu.functions import creation, data_types, elementwise, manipulation, meta
 from browsergpu.functions.linalg import linear
 from browsergpu.functions.ordering import additions, sorting

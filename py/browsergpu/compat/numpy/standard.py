@@ -18,10 +18,10 @@ from browsergpu.compat.numpy.operands import (
     refuse,
     write_out,
 )
-from browsergpu.core import shapes
-from browsergpu.core.checks import is_several, product
-from browsergpu.core.element_types import of_numpy
-from browsergpu.core.errors import InvalidArgument, InvalidType
+from browsergpu.engine.core import shapes
+from browsergpu.engine.core.checks import is_several, product
+from browsergpu.engine.core.element_types import of_numpy
+from browsergpu.engine.core.errors import InvalidArgument, InvalidType
 from browsergpu.functions import creation, data_types, elementwise, manipulation, meta
 from browsergpu.functions.interchange import files
 from browsergpu.functions.linalg import contraction, linear

@@ -16,8 +16,8 @@ from browsergpu.arrays.numbers import PYTHON_TYPES
 from browsergpu.compat.numpy.coercion import OnHostOnly, device_among, operand
 from browsergpu.compat.numpy.docstrings import docstring
 from browsergpu.compat.numpy.fallback import on_host
-from browsergpu.core.errors import InvalidType
-from browsergpu.core.turns import exclusive
+from browsergpu.engine.core.errors import InvalidType
+from browsergpu.engine.core.turns import exclusive
 from browsergpu.functions.elementwise import OPERATIONS
 
 #: The default of an omitted input.

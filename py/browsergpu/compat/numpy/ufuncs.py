@@ -11,7 +11,7 @@ import numpy as np
 from browsergpu.arrays import reduce
 from browsergpu.arrays.array import Array
 from browsergpu.compat.numpy.operands import as_floats
-from browsergpu.core.errors import InvalidType
+from browsergpu.engine.core.errors import InvalidType
 from browsergpu.functions import elementwise
 
 _LN2 = math.log(2.0)

@@ -13,9 +13,9 @@ from browsergpu.compat.numpy.coercion import Coercion, OnHostOnly
 from browsergpu.compat.numpy.docstrings import docstring
 from browsergpu.compat.numpy.fallback import on_host
 from browsergpu.compat.numpy.statistics import reductions
-from browsergpu.core.above import ABOVE
-from browsergpu.core.errors import NeedsExamples
-from browsergpu.core.turns import exclusive
+from browsergpu.engine.core.above import ABOVE
+from browsergpu.engine.core.errors import NeedsExamples
+from browsergpu.engine.core.turns import exclusive
 
 #: Functions that call functions of the user. They do not hold the lock during these calls.
 CALLS_USER_FUNCTIONS = frozenset(

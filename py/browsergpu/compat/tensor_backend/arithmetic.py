@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from browsergpu.compat.tensor_backend.handles import TensorHandle
 from browsergpu.compat.tensor_backend.store import TensorStore
-from browsergpu.core import shapes
-from browsergpu.core.dtypes import FLOATS, NUMBERS, WHOLE, DType
-from browsergpu.core.errors import InvalidArgument
-from browsergpu.core.showing import Description
-from browsergpu.tensors import matmul, pointwise, reductions
-from browsergpu.tensors.nn import around
-from browsergpu.tensors.operand_checks import has_axes, has_shape
+from browsergpu.engine.core import shapes
+from browsergpu.engine.core.dtypes import FLOATS, NUMBERS, WHOLE, DType
+from browsergpu.engine.core.errors import InvalidArgument
+from browsergpu.engine.core.showing import Description
+from browsergpu.engine.tensors import matmul, pointwise, reductions
+from browsergpu.engine.tensors.nn import around
+from browsergpu.engine.tensors.operand_checks import has_axes, has_shape
 
 
 class Arithmetic(TensorStore):

@@ -12,9 +12,9 @@ from browsergpu.compat.tensor_backend.arithmetic import Arithmetic
 from browsergpu.compat.tensor_backend.handles import TensorHandle
 from browsergpu.compat.tensor_backend.images import Images
 from browsergpu.compat.tensor_backend.networks import Networks
-from browsergpu.core.errors import InvalidArgument, Unsupported
-from browsergpu.gpu import platform
-from browsergpu.tensors import custom
+from browsergpu.engine.core.errors import InvalidArgument, Unsupported
+from browsergpu.engine.gpu import platform
+from browsergpu.engine.tensors import custom
 
 
 class TensorBackend(Arithmetic, Networks, Images):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NewType
 
-from browsergpu.core.dtypes import DType
+from browsergpu.engine.core.dtypes import DType
 
 TensorHandle = NewType("TensorHandle", int)
 

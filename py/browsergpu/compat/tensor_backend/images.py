@@ -6,13 +6,13 @@ from collections.abc import Callable
 
 from browsergpu.compat.tensor_backend.handles import TensorHandle
 from browsergpu.compat.tensor_backend.store import TensorStore
-from browsergpu.core import checks
-from browsergpu.core.dtypes import DType
-from browsergpu.core.errors import InvalidArgument
-from browsergpu.device.device import Device
-from browsergpu.tensors import images
-from browsergpu.tensors.operand_checks import has_shape
-from browsergpu.tensors.view import View
+from browsergpu.engine.core import checks
+from browsergpu.engine.core.dtypes import DType
+from browsergpu.engine.core.errors import InvalidArgument
+from browsergpu.engine.device.device import Device
+from browsergpu.engine.tensors import images
+from browsergpu.engine.tensors.operand_checks import has_shape
+from browsergpu.engine.tensors.view import View
 
 _PICTURES = (DType.F32, DType.F16, DType.U8)
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from browsergpu.compat.tensor_backend.handles import TensorHandle
 from browsergpu.compat.tensor_backend.store import TensorStore
-from browsergpu.core import checks, shapes
-from browsergpu.core.dtypes import FLOATS, WHOLE, DType
-from browsergpu.core.errors import InvalidArgument
-from browsergpu.kernels.networks import adam
-from browsergpu.tensors import attention, nn
-from browsergpu.tensors.operand_checks import has_shape
+from browsergpu.engine.core import checks, shapes
+from browsergpu.engine.core.dtypes import FLOATS, WHOLE, DType
+from browsergpu.engine.core.errors import InvalidArgument
+from browsergpu.engine.kernels.networks import adam
+from browsergpu.engine.tensors import attention, nn
+from browsergpu.engine.tensors.operand_checks import has_shape
 
 
 class Networks(TensorStore):

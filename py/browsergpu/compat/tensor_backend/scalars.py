@@ -18,8 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from browsergpu.core.errors import InvalidArgument
-from browsergpu.core.showing import Shown
+from browsergpu.engine.core.errors import InvalidArgument
+from browsergpu.engine.core.showing import Shown
 
 Number = int | float
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from browsergpu.core.errors import InvalidArgument, ShaderCompilation, Unsupported
-from browsergpu.core.showing import Description, byte_count
-from browsergpu.gpu import platform
+from browsergpu.engine.core.errors import InvalidArgument, ShaderCompilation, Unsupported
+from browsergpu.engine.core.showing import Description, byte_count
+from browsergpu.engine.gpu import platform
 
 NAGA_URL = "https://cdn.jsdelivr.net/npm/naga-wasm@30.1.0/dist/index.js"
 

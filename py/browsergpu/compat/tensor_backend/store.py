@@ -14,17 +14,17 @@ import numpy as np
 from browsergpu.compat.tensor_backend.handles import TensorHandle, TensorMeta
 from browsergpu.compat.tensor_backend.scalars import Scalars
 from browsergpu.compat.wasm_backend.backend import WasmBackend
-from browsergpu.core import checks
-from browsergpu.core.dtypes import DType, DTypeLike
-from browsergpu.core.errors import InvalidArgument
-from browsergpu.core.shapes import Shape
-from browsergpu.device import host_tensors
-from browsergpu.device.device import Device
-from browsergpu.gpu import platform
-from browsergpu.gpu.memory import Allocation
-from browsergpu.tensors import transfers
-from browsergpu.tensors.device_array import DeviceArray, Storage
-from browsergpu.tensors.view import View
+from browsergpu.engine.core import checks
+from browsergpu.engine.core.dtypes import DType, DTypeLike
+from browsergpu.engine.core.errors import InvalidArgument
+from browsergpu.engine.core.shapes import Shape
+from browsergpu.engine.device import host_tensors
+from browsergpu.engine.device.device import Device
+from browsergpu.engine.gpu import platform
+from browsergpu.engine.gpu.memory import Allocation
+from browsergpu.engine.tensors import transfers
+from browsergpu.engine.tensors.device_array import DeviceArray, Storage
+from browsergpu.engine.tensors.view import View
 
 _handles = count(1)  # all backends share it, so a handle of one is never valid on another
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from browsergpu.compat.wasm_backend.operations import Operations
-from browsergpu.core import checks
-from browsergpu.core.dtypes import DType
-from browsergpu.core.errors import InvalidArgument
-from browsergpu.device import canvas
-from browsergpu.device.device import Device
-from browsergpu.tensors.device_array import DeviceArray
+from browsergpu.engine.core import checks
+from browsergpu.engine.core.dtypes import DType
+from browsergpu.engine.core.errors import InvalidArgument
+from browsergpu.engine.device import canvas
+from browsergpu.engine.device.device import Device
+from browsergpu.engine.tensors.device_array import DeviceArray
 
 
 class WasmBackend(Operations):

@@ -12,19 +12,25 @@ from weakref import finalize
 
 import numpy as np
 
-from browsergpu.core import checks
-from browsergpu.core.config import BackendConfig, configured
-from browsergpu.core.errors import DeviceLost, InvalidArgument, NoAdapter, NotInitialized, Timeout
-from browsergpu.core.mutex import Mutex
-from browsergpu.core.showing import Description, Shown, byte_count
-from browsergpu.device import canvas, host_memory
-from browsergpu.device.debugging import Debugger
-from browsergpu.device.device import Device
-from browsergpu.device.kept import KeptContents
-from browsergpu.gpu import platform
-from browsergpu.gpu.memory import Allocation
-from browsergpu.gpu.port import lost
-from browsergpu.tensors import transfers
+from browsergpu.engine.core import checks
+from browsergpu.engine.core.config import BackendConfig, configured
+from browsergpu.engine.core.errors import (
+    DeviceLost,
+    InvalidArgument,
+    NoAdapter,
+    NotInitialized,
+    Timeout,
+)
+from browsergpu.engine.core.mutex import Mutex
+from browsergpu.engine.core.showing import Description, Shown, byte_count
+from browsergpu.engine.device import canvas, host_memory
+from browsergpu.engine.device.debugging import Debugger
+from browsergpu.engine.device.device import Device
+from browsergpu.engine.device.kept import KeptContents
+from browsergpu.engine.gpu import platform
+from browsergpu.engine.gpu.memory import Allocation
+from browsergpu.engine.gpu.port import lost
+from browsergpu.engine.tensors import transfers
 
 _F32 = 4
 

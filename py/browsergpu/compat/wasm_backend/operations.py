@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from browsergpu.compat.wasm_backend.buffers import DeviceBuffers
-from browsergpu.core import checks
-from browsergpu.core.dtypes import DType
-from browsergpu.core.enums import BinaryOp, Order, ReduceOp, Transpose, UnaryOp
-from browsergpu.core.errors import InvalidArgument
-from browsergpu.core.remembered import hashable
-from browsergpu.kernels.convolution import conv2d
-from browsergpu.kernels.matmul import gemm, gemm_f16
-from browsergpu.kernels.matmul.gemm import GemmPlan
-from browsergpu.kernels.networks import attention
-from browsergpu.tensors import pointwise, reductions
+from browsergpu.engine.core import checks
+from browsergpu.engine.core.dtypes import DType
+from browsergpu.engine.core.enums import BinaryOp, Order, ReduceOp, Transpose, UnaryOp
+from browsergpu.engine.core.errors import InvalidArgument
+from browsergpu.engine.core.remembered import hashable
+from browsergpu.engine.kernels.convolution import conv2d
+from browsergpu.engine.kernels.matmul import gemm, gemm_f16
+from browsergpu.engine.kernels.matmul.gemm import GemmPlan
+from browsergpu.engine.kernels.networks import attention
+from browsergpu.engine.tensors import pointwise, reductions
 
 _F16 = 2
 _UNARY = {op.value: op.value for op in UnaryOp}

@@ -10,10 +10,10 @@ from typing import Any
 from browsergpu.arrays.numbers import python_number, typed_number
 from browsergpu.arrays.upload import element_type
 from browsergpu.arrays.value import Value
-from browsergpu.core.element_types import DEFAULTS, INT32, ElementType, beside_number
-from browsergpu.core.errors import InvalidArgument, InvalidType, two_devices
-from browsergpu.core.showing import Description
-from browsergpu.kernels.fused.custom import PLACE_NAME
+from browsergpu.engine.core.element_types import DEFAULTS, INT32, ElementType, beside_number
+from browsergpu.engine.core.errors import InvalidArgument, InvalidType, two_devices
+from browsergpu.engine.core.showing import Description
+from browsergpu.engine.kernels.fused.custom import PLACE_NAME
 
 _DECLARED = re.compile(r"\s*(raw\s+)?(?:const\s+)?(\w+)\s+([A-Za-z_]\w*)\s*")
 _LETTER = re.compile("[A-Z]")

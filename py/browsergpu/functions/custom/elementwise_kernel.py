@@ -8,10 +8,12 @@ from collections.abc import Callable
 from typing import Any
 
 from browsergpu.arrays.array import Array
-from browsergpu.core import checks
-from browsergpu.core.errors import InvalidArgument, InvalidType
-from browsergpu.core.showing import Description
-from browsergpu.core.turns import exclusive
+from browsergpu.engine.core import checks
+from browsergpu.engine.core.errors import InvalidArgument, InvalidType
+from browsergpu.engine.core.showing import Description
+from browsergpu.engine.core.turns import exclusive
+from browsergpu.engine.kernels.c_text.tree import CError
+from browsergpu.engine.kernels.fused.operations import Operation
 from browsergpu.functions.custom import places
 from browsergpu.functions.custom.declarations import (
     arguments,
@@ -31,8 +33,6 @@ from browsergpu.functions.custom.operations import (
     operations_of,
     refuse_options,
 )
-from browsergpu.kernels.c_text.tree import CError
-from browsergpu.kernels.fused.operations import Operation
 
 
 class ElementwiseKernel:

@@ -12,14 +12,14 @@ import numpy as np
 from browsergpu.arrays.apply import recorded
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.x64 import check_x64
-from browsergpu.core.element_types import ElementType
-from browsergpu.core.errors import InvalidArgument, InvalidType
-from browsergpu.core.showing import Description
+from browsergpu.engine.core.element_types import ElementType
+from browsergpu.engine.core.errors import InvalidArgument, InvalidType
+from browsergpu.engine.core.showing import Description
+from browsergpu.engine.kernels.c_text import translation
+from browsergpu.engine.kernels.c_text.tree import CError
+from browsergpu.engine.kernels.fused.custom import Typed, operations
+from browsergpu.engine.kernels.fused.operations import Operation, Types, overload_of
 from browsergpu.functions.custom.declarations import Parameter, bound_letters, of_letters
-from browsergpu.kernels.c_text import translation
-from browsergpu.kernels.c_text.tree import CError
-from browsergpu.kernels.fused.custom import Typed, operations
-from browsergpu.kernels.fused.operations import Operation, Types, overload_of
 
 _NAME = re.compile(r"[A-Za-z_]\w*")
 

@@ -14,19 +14,19 @@ from browsergpu.arrays.array import Array
 from browsergpu.arrays.context import current
 from browsergpu.arrays.in_place import become
 from browsergpu.arrays.numbers import words_of
-from browsergpu.core.checks import product
-from browsergpu.core.element_types import FLOAT32, INT32, UINT32, ElementType
-from browsergpu.core.errors import InvalidArgument
-from browsergpu.core.grids import cover
-from browsergpu.core.shapes import Shape
-from browsergpu.core.showing import Description
+from browsergpu.engine.core.checks import product
+from browsergpu.engine.core.element_types import FLOAT32, INT32, UINT32, ElementType
+from browsergpu.engine.core.errors import InvalidArgument
+from browsergpu.engine.core.grids import cover
+from browsergpu.engine.core.shapes import Shape
+from browsergpu.engine.core.showing import Description
+from browsergpu.engine.kernels.c_text.translation import translate, translate_preamble
+from browsergpu.engine.kernels.fused.custom import ONE
+from browsergpu.engine.kernels.text import shaders
+from browsergpu.engine.tensors import custom
 from browsergpu.functions import creation, manipulation
 from browsergpu.functions.custom.declarations import Parameter
 from browsergpu.functions.custom.memory import readable, writable
-from browsergpu.kernels.c_text.translation import translate, translate_preamble
-from browsergpu.kernels.fused.custom import ONE
-from browsergpu.kernels.text import shaders
-from browsergpu.tensors import custom
 
 _THREADS = 256
 #: WGSL types of elements in memory, for types of 32 bits or more.

@@ -10,14 +10,14 @@ import numpy as np
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.in_place import become
 from browsergpu.arrays.numbers import python_number
-from browsergpu.core import checks
-from browsergpu.core.errors import InvalidArgument, InvalidType, two_devices
-from browsergpu.core.showing import Description
-from browsergpu.core.turns import exclusive
+from browsergpu.engine.core import checks
+from browsergpu.engine.core.errors import InvalidArgument, InvalidType, two_devices
+from browsergpu.engine.core.showing import Description
+from browsergpu.engine.core.turns import exclusive
+from browsergpu.engine.kernels.text.reflect import Reflection, reflect
+from browsergpu.engine.tensors import custom
 from browsergpu.functions.custom.memory import readable, writable
 from browsergpu.functions.custom.operations import refuse_options
-from browsergpu.kernels.text.reflect import Reflection, reflect
-from browsergpu.tensors import custom
 
 _OF_CUDA = re.compile(r'\b__global__\b|extern\s+"C"|\b(threadIdx|blockIdx|blockDim)\b')
 _IN_WGSL = """Write

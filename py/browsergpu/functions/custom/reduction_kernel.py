@@ -8,10 +8,16 @@ from browsergpu.arrays.apply import cast_to, full_node
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.numbers import words_of
 from browsergpu.arrays.reduce import by_halves, reduced_by
-from browsergpu.core import checks, shapes
-from browsergpu.core.element_types import ElementType
-from browsergpu.core.errors import InvalidArgument, InvalidType
-from browsergpu.core.turns import exclusive
+from browsergpu.engine.core import checks, shapes
+from browsergpu.engine.core.element_types import ElementType
+from browsergpu.engine.core.errors import InvalidArgument, InvalidType
+from browsergpu.engine.core.turns import exclusive
+from browsergpu.engine.kernels.c_text.translation import is_wgsl
+from browsergpu.engine.kernels.c_text.tree import CError
+from browsergpu.engine.kernels.fused.custom import ONE
+from browsergpu.engine.kernels.fused.operations import overload_of
+from browsergpu.engine.kernels.fused.reduction import WIDE
+from browsergpu.engine.kernels.fused.reduction_plan import Reducer
 from browsergpu.functions.custom.declarations import (
     Parameter,
     arguments,
@@ -31,12 +37,6 @@ from browsergpu.functions.custom.operations import (
     operations_of,
     refuse_options,
 )
-from browsergpu.kernels.c_text.translation import is_wgsl
-from browsergpu.kernels.c_text.tree import CError
-from browsergpu.kernels.fused.custom import ONE
-from browsergpu.kernels.fused.operations import overload_of
-from browsergpu.kernels.fused.reduction import WIDE
-from browsergpu.kernels.fused.reduction_plan import Reducer
 
 _OUT = "own_out"  # the variable that each expression is assigned to
 

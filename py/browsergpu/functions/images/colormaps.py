@@ -14,9 +14,9 @@ import numpy as np
 
 from browsergpu.arrays import apply
 from browsergpu.arrays.array import Array
-from browsergpu.core import checks
-from browsergpu.core.element_types import INT32
-from browsergpu.core.errors import InvalidArgument, InvalidType
+from browsergpu.engine.core import checks
+from browsergpu.engine.core.element_types import INT32
+from browsergpu.engine.core.errors import InvalidArgument, InvalidType
 from browsergpu.functions import creation, elementwise, manipulation, statistics
 
 NAMES = (

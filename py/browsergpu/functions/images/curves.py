@@ -7,9 +7,9 @@ from functools import cache
 import numpy as np
 
 from browsergpu.arrays.array import Array
+from browsergpu.engine.kernels.text import shaders
 from browsergpu.functions import creation, statistics
 from browsergpu.functions.custom.raw_kernel import RawKernel
-from browsergpu.kernels.text import shaders
 
 _THREADS = 64
 #: Lines that a thread of the kernel follows.

@@ -10,15 +10,15 @@ import numpy as np
 
 from browsergpu.arrays import apply
 from browsergpu.arrays.array import Array
-from browsergpu.core import checks
-from browsergpu.core.element_types import FLOAT32, UINT8
-from browsergpu.core.errors import InvalidArgument, InvalidType
-from browsergpu.core.turns import exclusive
+from browsergpu.engine.core import checks
+from browsergpu.engine.core.element_types import FLOAT32, UINT8
+from browsergpu.engine.core.errors import InvalidArgument, InvalidType
+from browsergpu.engine.core.turns import exclusive
+from browsergpu.engine.gpu import platform
 from browsergpu.functions import creation, elementwise, manipulation
 from browsergpu.functions.images import colormaps, figures
 from browsergpu.functions.images.pointer import Place
 from browsergpu.functions.images.sizes import resize
-from browsergpu.gpu import platform
 
 #: Narrower images are enlarged if they have a title, axes, a colorbar or an interpolation.
 LEAST_WIDTH = 256

@@ -14,7 +14,7 @@ from browsergpu.arrays.array import Array
 from browsergpu.arrays.lazy.node import Node
 from browsergpu.arrays.lazy.trace import Tracer
 from browsergpu.arrays.value import NODE
-from browsergpu.core.errors import BackendError
+from browsergpu.engine.core.errors import BackendError
 from browsergpu.functions.images.pointer import Place
 
 _Key = tuple[str, int]
@@ -30,7 +30,7 @@ class _Drawing:
     place: Place
 
 
-# The newest drawings by canvas and owner (gpu/browser/pointer.py).
+# The newest drawings by canvas and owner (engine/gpu/browser/pointer.py).
 _drawings: dict[_Key, _Drawing] = {}
 
 

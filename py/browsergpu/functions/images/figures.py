@@ -25,7 +25,7 @@ _TICK_SPACE = 48
 
 @dataclass
 class Frame:
-    """The title, axes and colorbar of an image, for :func:`browsergpu.gpu.platform.paint_frame`."""
+    """The title, axes and colorbar of an image, which ``platform.paint_frame`` draws."""
 
     height: int
     width: int

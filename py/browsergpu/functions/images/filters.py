@@ -15,13 +15,13 @@ from browsergpu.arrays import apply, reduce
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.autograd.rules import constant, differentiable
 from browsergpu.arrays.lazy.node import room
-from browsergpu.core import checks
-from browsergpu.core.element_types import FLOAT16, FLOAT32, UINT8
-from browsergpu.core.errors import InvalidArgument, InvalidType
+from browsergpu.engine.core import checks
+from browsergpu.engine.core.element_types import FLOAT16, FLOAT32, UINT8
+from browsergpu.engine.core.errors import InvalidArgument, InvalidType
+from browsergpu.engine.tensors import images
+from browsergpu.engine.tensors.view import View
 from browsergpu.functions.images import gradients
 from browsergpu.functions.operands import array
-from browsergpu.tensors import images
-from browsergpu.tensors.view import View
 
 
 @differentiable(image=gradients.of_grayscale)

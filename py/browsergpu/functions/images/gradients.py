@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from browsergpu.arrays.array import Array
-from browsergpu.core.shapes import Shape
+from browsergpu.engine.core.shapes import Shape
 from browsergpu.functions import creation, elementwise, manipulation
 from browsergpu.functions.linalg.linear import matmul
 from browsergpu.functions.weighted_sums import weighted_sums, weighted_sums_gradient

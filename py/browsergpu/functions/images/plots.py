@@ -10,8 +10,8 @@ import numpy as np
 
 from browsergpu.arrays import readback
 from browsergpu.arrays.array import Array
-from browsergpu.core import checks
-from browsergpu.core.errors import InvalidArgument, InvalidType
+from browsergpu.engine.core import checks
+from browsergpu.engine.core.errors import InvalidArgument, InvalidType
 from browsergpu.functions import creation, elementwise, manipulation, statistics
 from browsergpu.functions.images import curves, figures
 from browsergpu.functions.images.figures import CHARACTER, GAP, LINE, TEXT, TICK, TITLE, Frame

@@ -9,8 +9,8 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
 
-from browsergpu.core.errors import InvalidArgument, InvalidType, Unsupported
-from browsergpu.gpu import platform
+from browsergpu.engine.core.errors import InvalidArgument, InvalidType, Unsupported
+from browsergpu.engine.gpu import platform
 
 Position = tuple[float, float]
 _Row = tuple[str, float, float, str, list[str], str]
@@ -92,7 +92,7 @@ class _Listener:
     last: Position = field(default=(0.0, 0.0))
 
 
-# The callbacks by canvas and owner (gpu/browser/pointer.py).
+# The callbacks by canvas and owner (engine/gpu/browser/pointer.py).
 _listeners: dict[tuple[str, int], _Listener] = {}
 # The canvases whose newest image gets input.
 _asked: set[str] = set()

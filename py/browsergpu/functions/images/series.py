@@ -9,9 +9,9 @@ import numpy as np
 
 from browsergpu.arrays import apply
 from browsergpu.arrays.array import Array
-from browsergpu.core.element_types import FLOAT32
-from browsergpu.core.errors import InvalidArgument, InvalidType
-from browsergpu.core.showing import Description
+from browsergpu.engine.core.element_types import FLOAT32
+from browsergpu.engine.core.errors import InvalidArgument, InvalidType
+from browsergpu.engine.core.showing import Description
 from browsergpu.functions import creation
 from browsergpu.functions.images import colormaps
 

@@ -10,9 +10,9 @@ from browsergpu.arrays import apply
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.autograd.nodes import Like
 from browsergpu.arrays.autograd.rules import differentiable
-from browsergpu.core import checks
-from browsergpu.core.element_types import FLOAT32, UINT8
-from browsergpu.core.errors import InvalidArgument, InvalidType
+from browsergpu.engine.core import checks
+from browsergpu.engine.core.element_types import FLOAT32, UINT8
+from browsergpu.engine.core.errors import InvalidArgument, InvalidType
 from browsergpu.functions import elementwise, manipulation
 from browsergpu.functions.images.interpolation import METHODS, nearest, taps
 from browsergpu.functions.operands import array

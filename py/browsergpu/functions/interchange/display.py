@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from browsergpu.arrays import apply
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.autograd.rules import constant
-from browsergpu.core.above import register
-from browsergpu.device import canvas
+from browsergpu.engine.core.above import register
+from browsergpu.engine.device import canvas
 
 if TYPE_CHECKING:
     from browsergpu.functions.images.pointer import Place, PointerEvent

@@ -8,7 +8,7 @@ import numpy as np
 
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.context import device_of
-from browsergpu.core.errors import InvalidType
+from browsergpu.engine.core.errors import InvalidType
 from browsergpu.functions.creation import asarray
 
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from browsergpu.core.files import file_bytes
-from browsergpu.core.showing import Shown
+from browsergpu.engine.core.files import file_bytes
+from browsergpu.engine.core.showing import Shown
 
 #: Bytes that are read at once for small parts, such as the entries of a header.
 _WINDOW = 1 << 18

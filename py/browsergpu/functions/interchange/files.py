@@ -10,12 +10,12 @@ import numpy as np
 
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.context import current
-from browsergpu.core.errors import InvalidArgument, InvalidType
-from browsergpu.core.files import opened
-from browsergpu.core.showing import Description
-from browsergpu.device.device import Device
+from browsergpu.engine.core.errors import InvalidArgument, InvalidType
+from browsergpu.engine.core.files import opened
+from browsergpu.engine.core.showing import Description
+from browsergpu.engine.device.device import Device
+from browsergpu.engine.gpu import platform
 from browsergpu.functions.creation import asarray
-from browsergpu.gpu import platform
 
 
 class SavedArrays(Mapping[str, Array]):

@@ -6,12 +6,12 @@ from typing import Any
 
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.autograd.rules import constant
-from browsergpu.core import checks
-from browsergpu.core.errors import InvalidArgument, InvalidType
-from browsergpu.device import canvas
+from browsergpu.engine.core import checks
+from browsergpu.engine.core.errors import InvalidArgument, InvalidType
+from browsergpu.engine.device import canvas
+from browsergpu.engine.gpu import platform
 from browsergpu.functions.images import paper, plots, series
 from browsergpu.functions.interchange import display
-from browsergpu.gpu import platform
 
 _SCALES = ("linear", "log")
 _MOST_WIDTH = 100

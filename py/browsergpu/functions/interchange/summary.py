@@ -12,7 +12,7 @@ import numpy as np
 from browsergpu.arrays import readback
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.lazy.host_number import HostNumber
-from browsergpu.core.above import ABOVE
+from browsergpu.engine.core.above import ABOVE
 
 #: A smaller array is shown as text alone.
 LEAST_SIDE = 8

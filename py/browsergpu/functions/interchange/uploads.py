@@ -9,13 +9,13 @@ import numpy as np
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.context import current
 from browsergpu.arrays.lazy.node import room
-from browsergpu.core.checks import product
-from browsergpu.core.element_types import ElementType
-from browsergpu.core.shapes import Shape
-from browsergpu.core.turns import exclusive
+from browsergpu.engine.core.checks import product
+from browsergpu.engine.core.element_types import ElementType
+from browsergpu.engine.core.shapes import Shape
+from browsergpu.engine.core.turns import exclusive
+from browsergpu.engine.tensors import transfers
 from browsergpu.functions.interchange.file_parts import FileParts, JoinedParts
 from browsergpu.functions.nn.inputs import memory
-from browsergpu.tensors import transfers
 
 #: Bytes of a piece, which is all that Python's memory holds of the file.
 _PIECE = 1 << 22

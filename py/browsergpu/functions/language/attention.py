@@ -8,16 +8,16 @@ from browsergpu.arrays import apply
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.autograd.rules import constant
 from browsergpu.arrays.in_place import become
-from browsergpu.core import checks
-from browsergpu.core.element_types import FLOAT32
-from browsergpu.core.errors import InvalidArgument, InvalidType
-from browsergpu.core.grids import fits
+from browsergpu.engine.core import checks
+from browsergpu.engine.core.element_types import FLOAT32
+from browsergpu.engine.core.errors import InvalidArgument, InvalidType
+from browsergpu.engine.core.grids import fits
+from browsergpu.engine.kernels.networks.cached_attention import WIDEST
+from browsergpu.engine.kernels.networks.rotary import row_words
+from browsergpu.engine.tensors.language import attention
 from browsergpu.functions.custom.memory import writable
 from browsergpu.functions.language.gradients import refusing_gradients
 from browsergpu.functions.nn import inputs
-from browsergpu.kernels.networks.cached_attention import WIDEST
-from browsergpu.kernels.networks.rotary import row_words
-from browsergpu.tensors.language import attention
 
 
 @refusing_gradients("nn.rms_norm")

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from browsergpu.arrays.autograd.families import TRACKED
 from browsergpu.arrays.autograd.grad_mode import is_grad_enabled
-from browsergpu.core.errors import NotDifferentiable
+from browsergpu.engine.core.errors import NotDifferentiable
 
 F = TypeVar("F", bound=Callable[..., Any])
 

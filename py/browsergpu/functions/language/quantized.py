@@ -13,20 +13,20 @@ from browsergpu.arrays.array import Array
 from browsergpu.arrays.autograd.rules import constant, differentiable
 from browsergpu.arrays.context import current
 from browsergpu.arrays.lazy.node import room
-from browsergpu.core import checks
-from browsergpu.core.checks import product
-from browsergpu.core.element_types import FLOAT32, UINT32
-from browsergpu.core.errors import InvalidArgument, InvalidType
-from browsergpu.core.shapes import Shape
-from browsergpu.core.showing import Description, Shown, shown
+from browsergpu.engine.core import checks
+from browsergpu.engine.core.checks import product
+from browsergpu.engine.core.element_types import FLOAT32, UINT32
+from browsergpu.engine.core.errors import InvalidArgument, InvalidType
+from browsergpu.engine.core.shapes import Shape
+from browsergpu.engine.core.showing import Description, Shown, shown
+from browsergpu.engine.kernels.quantized.formats import FORMATS, Format
+from browsergpu.engine.kernels.quantized.products import fits_grid
+from browsergpu.engine.tensors.language import quantized
 from browsergpu.functions import creation, elementwise, manipulation
 from browsergpu.functions.interchange.file_parts import FileParts, JoinedParts
 from browsergpu.functions.interchange.uploads import upload
 from browsergpu.functions.linalg.linear import matmul
 from browsergpu.functions.nn import inputs
-from browsergpu.kernels.quantized.formats import FORMATS, Format
-from browsergpu.kernels.quantized.products import fits_grid
-from browsergpu.tensors.language import quantized
 
 
 class QuantizedArray(Shown):

@@ -15,8 +15,8 @@ from browsergpu.arrays.autograd.rules import differentiable
 from browsergpu.arrays.upload import element_type
 from browsergpu.arrays.views import strided
 from browsergpu.arrays.x64 import check_x64_pair
-from browsergpu.core.checks import product
-from browsergpu.core.element_types import (
+from browsergpu.engine.core.checks import product
+from browsergpu.engine.core.element_types import (
     BOOL,
     FLOAT16,
     FLOAT32,
@@ -28,7 +28,7 @@ from browsergpu.core.element_types import (
     UINT32,
     promoted,
 )
-from browsergpu.core.errors import InvalidArgument
+from browsergpu.engine.core.errors import InvalidArgument
 from browsergpu.functions import creation, elementwise, manipulation, operands, statistics
 from browsergpu.functions.linalg import linear
 from browsergpu.functions.linalg.subscripts import Labels, plan, text_of

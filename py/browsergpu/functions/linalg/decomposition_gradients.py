@@ -17,7 +17,7 @@ from typing import Any
 
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.autograd.nodes import Like
-from browsergpu.core.errors import NotDifferentiable
+from browsergpu.engine.core.errors import NotDifferentiable
 from browsergpu.functions import creation, elementwise, manipulation
 from browsergpu.functions.linalg.equations import solve
 from browsergpu.functions.linalg.linear import adjoint, diagonal, matmul

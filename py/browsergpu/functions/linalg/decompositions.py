@@ -8,12 +8,12 @@ import numpy as np
 
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.autograd.rules import differentiable
-from browsergpu.core.element_types import COMPLEX64, FLOAT32
-from browsergpu.core.errors import InvalidArgument
+from browsergpu.engine.core.element_types import COMPLEX64, FLOAT32
+from browsergpu.engine.core.errors import InvalidArgument
+from browsergpu.engine.tensors import factorisations
 from browsergpu.functions import creation
 from browsergpu.functions.linalg import decomposition_gradients as gradients
 from browsergpu.functions.linalg.matrices import identities, like, operand, room, stack, view
-from browsergpu.tensors import factorisations
 
 
 class QRResult(NamedTuple):

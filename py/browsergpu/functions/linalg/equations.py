@@ -15,9 +15,10 @@ from browsergpu.arrays.array import Array
 from browsergpu.arrays.autograd.nodes import Like
 from browsergpu.arrays.autograd.rules import differentiable
 from browsergpu.arrays.views import strided
-from browsergpu.core import checks, shapes
-from browsergpu.core.element_types import FLOAT32, promoted
-from browsergpu.core.errors import InvalidArgument, InvalidType
+from browsergpu.engine.core import checks, shapes
+from browsergpu.engine.core.element_types import FLOAT32, promoted
+from browsergpu.engine.core.errors import InvalidArgument, InvalidType
+from browsergpu.engine.tensors import factorisations
 from browsergpu.functions import creation, elementwise
 from browsergpu.functions.linalg.linear import adjoint, matmul
 from browsergpu.functions.linalg.matrices import (
@@ -31,7 +32,6 @@ from browsergpu.functions.linalg.matrices import (
     view,
     wide,
 )
-from browsergpu.tensors import factorisations
 
 
 class SlogdetResult(NamedTuple):

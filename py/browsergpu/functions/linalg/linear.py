@@ -17,15 +17,15 @@ from browsergpu.arrays.lazy.node import room
 from browsergpu.arrays.views import strided
 from browsergpu.arrays.views.aliases import alias
 from browsergpu.arrays.x64 import check_x64_pair
-from browsergpu.core import shapes
-from browsergpu.core.checks import choice, is_several, product
-from browsergpu.core.element_types import COMPLEX64, FLOAT16, FLOAT32, INT8, promoted
-from browsergpu.core.enums import Precision
-from browsergpu.core.errors import InvalidArgument
+from browsergpu.engine.core import shapes
+from browsergpu.engine.core.checks import choice, is_several, product
+from browsergpu.engine.core.element_types import COMPLEX64, FLOAT16, FLOAT32, INT8, promoted
+from browsergpu.engine.core.enums import Precision
+from browsergpu.engine.core.errors import InvalidArgument
+from browsergpu.engine.tensors.matmul import planned
 from browsergpu.functions import creation, elementwise, manipulation, operands
 from browsergpu.functions.products.matrices import multiplied
 from browsergpu.functions.statistics import sum as total
-from browsergpu.tensors.matmul import planned
 
 
 def adjoint(x: Array) -> Array:

@@ -11,13 +11,13 @@ from typing import Any
 from browsergpu.arrays import apply, reduce
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.lazy.node import room as memory_for
-from browsergpu.core.checks import product
-from browsergpu.core.element_types import COMPLEX64, FLOAT16, FLOAT32, ElementType
-from browsergpu.core.errors import InvalidArgument, InvalidType
-from browsergpu.core.shapes import Shape
+from browsergpu.engine.core.checks import product
+from browsergpu.engine.core.element_types import COMPLEX64, FLOAT16, FLOAT32, ElementType
+from browsergpu.engine.core.errors import InvalidArgument, InvalidType
+from browsergpu.engine.core.shapes import Shape
+from browsergpu.engine.kernels.linalg.matrices import Matrices
+from browsergpu.engine.tensors.view import View
 from browsergpu.functions import creation, data_types
-from browsergpu.kernels.linalg.matrices import Matrices
-from browsergpu.tensors.view import View
 
 
 def checked(op: str, name: str, x: Any, *, square: bool = False) -> Array:

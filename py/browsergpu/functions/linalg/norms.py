@@ -10,10 +10,10 @@ from browsergpu.arrays.array import Array
 from browsergpu.arrays.autograd.nodes import Like
 from browsergpu.arrays.autograd.precision import autocast, widened
 from browsergpu.arrays.autograd.rules import constant, differentiable
-from browsergpu.core import shapes
-from browsergpu.core.checks import real
-from browsergpu.core.element_types import BOOL, DEFAULTS, FLOAT32
-from browsergpu.core.errors import InvalidArgument, InvalidType
+from browsergpu.engine.core import shapes
+from browsergpu.engine.core.checks import real
+from browsergpu.engine.core.element_types import BOOL, DEFAULTS, FLOAT32
+from browsergpu.engine.core.errors import InvalidArgument, InvalidType
 from browsergpu.functions import creation, elementwise, manipulation
 from browsergpu.functions import statistics as over
 from browsergpu.functions.linalg.decompositions import svd, svdvals

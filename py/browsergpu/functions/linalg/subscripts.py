@@ -13,9 +13,9 @@ from math import prod
 from string import ascii_lowercase, ascii_uppercase
 from typing import Any
 
-from browsergpu.core.errors import InvalidArgument
-from browsergpu.core.shapes import Shape
-from browsergpu.core.showing import Description
+from browsergpu.engine.core.errors import InvalidArgument
+from browsergpu.engine.core.shapes import Shape
+from browsergpu.engine.core.showing import Description
 
 Labels = tuple[str, ...]
 #: Positions of the operands that are multiplied. The product is appended to the remaining ones.

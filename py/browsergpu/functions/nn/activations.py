@@ -10,13 +10,13 @@ from browsergpu.arrays.array import Array
 from browsergpu.arrays.autograd.precision import widened
 from browsergpu.arrays.autograd.rules import differentiable
 from browsergpu.arrays.upload import element_type
-from browsergpu.core import checks, shapes
-from browsergpu.core.element_types import FLOAT32
-from browsergpu.core.errors import InvalidArgument
+from browsergpu.engine.core import checks, shapes
+from browsergpu.engine.core.element_types import FLOAT32
+from browsergpu.engine.core.errors import InvalidArgument
+from browsergpu.engine.tensors import nn
 from browsergpu.functions import elementwise, statistics
 from browsergpu.functions.nn import inputs
 from browsergpu.functions.operands import array
-from browsergpu.tensors import nn
 
 
 def _rectifier_gradient(g: Array, input: Array, negative: Any) -> Array:

@@ -9,17 +9,17 @@ from browsergpu.arrays.array import Array
 from browsergpu.arrays.autograd.precision import narrowed
 from browsergpu.arrays.autograd.rules import differentiable
 from browsergpu.arrays.views import strided
-from browsergpu.core import checks, shapes
-from browsergpu.core.element_types import BOOL, FLOAT16
-from browsergpu.core.errors import InvalidArgument, InvalidType
-from browsergpu.core.shapes import Shape
+from browsergpu.engine.core import checks, shapes
+from browsergpu.engine.core.element_types import BOOL, FLOAT16
+from browsergpu.engine.core.errors import InvalidArgument, InvalidType
+from browsergpu.engine.core.shapes import Shape
+from browsergpu.engine.kernels.networks.attention import Layout, plan_attention
+from browsergpu.engine.tensors import attention
 from browsergpu.functions import manipulation
 from browsergpu.functions.nn import inputs
 from browsergpu.functions.nn.attention_gradients import of_attention, repeat_heads
 from browsergpu.functions.nn.padding import padded
 from browsergpu.functions.operands import array
-from browsergpu.kernels.networks.attention import Layout, plan_attention
-from browsergpu.tensors import attention
 
 
 @narrowed("query", "key", "value")

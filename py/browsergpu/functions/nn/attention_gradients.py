@@ -16,18 +16,18 @@ from browsergpu.arrays import apply
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.autograd.families import INTERCEPTED
 from browsergpu.arrays.views import strided
-from browsergpu.core.checks import product
-from browsergpu.core.element_types import FLOAT16
-from browsergpu.core.shapes import Shape, contiguous_strides
-from browsergpu.core.turns import exclusive
+from browsergpu.engine.core.checks import product
+from browsergpu.engine.core.element_types import FLOAT16
+from browsergpu.engine.core.shapes import Shape, contiguous_strides
+from browsergpu.engine.core.turns import exclusive
+from browsergpu.engine.kernels.networks import attention_gradients as gradient_kernels
+from browsergpu.engine.kernels.networks.attention import Layout
+from browsergpu.engine.kernels.networks.attention_gradients import GradientPlan
+from browsergpu.engine.tensors import attention
 from browsergpu.functions import creation, data_types, elementwise, manipulation, statistics
 from browsergpu.functions.linalg.linear import matmul
 from browsergpu.functions.nn import inputs
 from browsergpu.functions.nn.activations import softmax
-from browsergpu.kernels.networks import attention_gradients as gradient_kernels
-from browsergpu.kernels.networks.attention import Layout
-from browsergpu.kernels.networks.attention_gradients import GradientPlan
-from browsergpu.tensors import attention
 
 #: Most scores at a time, of each head and of all heads. All together fit one binding of every
 #: device, in float32.

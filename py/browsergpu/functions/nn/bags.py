@@ -9,8 +9,8 @@ import numpy as np
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.autograd.rules import composed
 from browsergpu.arrays.autograd.variable import plain
-from browsergpu.core import checks
-from browsergpu.core.errors import InvalidArgument
+from browsergpu.engine.core import checks
+from browsergpu.engine.core.errors import InvalidArgument
 from browsergpu.functions import creation, data_types, elementwise, manipulation, statistics
 from browsergpu.functions.nn import inputs, tables
 from browsergpu.functions.ordering import sorting

@@ -16,19 +16,19 @@ from browsergpu.arrays import apply
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.autograd.precision import narrowed
 from browsergpu.arrays.views import strided
-from browsergpu.core import checks
-from browsergpu.core.element_types import FLOAT16
-from browsergpu.core.errors import InvalidArgument
-from browsergpu.core.remembered import remembered
-from browsergpu.core.shapes import Shape
+from browsergpu.engine.core import checks
+from browsergpu.engine.core.element_types import FLOAT16
+from browsergpu.engine.core.errors import InvalidArgument
+from browsergpu.engine.core.remembered import remembered
+from browsergpu.engine.core.shapes import Shape
+from browsergpu.engine.kernels.convolution.conv2d import Conv2dPlan, output_extent, plan_conv2d
+from browsergpu.engine.kernels.convolution.conv2d_products import is_by_product
 from browsergpu.functions import manipulation
 from browsergpu.functions.nn import convolution_gradients as gradients
 from browsergpu.functions.nn import inputs
 from browsergpu.functions.nn.padding import padded
 from browsergpu.functions.products.convolutions import convolved
 from browsergpu.functions.products.phases import transposed_by_phases
-from browsergpu.kernels.convolution.conv2d import Conv2dPlan, output_extent, plan_conv2d
-from browsergpu.kernels.convolution.conv2d_products import is_by_product
 
 
 def _convolution_of_rank(rank: int) -> Any:

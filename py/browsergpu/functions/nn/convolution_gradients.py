@@ -18,19 +18,19 @@ from browsergpu.arrays.array import Array
 from browsergpu.arrays.autograd.families import INTERCEPTED
 from browsergpu.arrays.autograd.nodes import Like
 from browsergpu.arrays.autograd.rules import differentiable
-from browsergpu.core import checks
-from browsergpu.core.checks import product
-from browsergpu.core.element_types import FLOAT32
-from browsergpu.core.shapes import Shape
-from browsergpu.core.turns import exclusive
+from browsergpu.engine.core import checks
+from browsergpu.engine.core.checks import product
+from browsergpu.engine.core.element_types import FLOAT32
+from browsergpu.engine.core.shapes import Shape
+from browsergpu.engine.core.turns import exclusive
+from browsergpu.engine.kernels.convolution.conv2d import plan_conv2d
+from browsergpu.engine.kernels.convolution.conv2d_filters import has_filter_gradient
+from browsergpu.engine.tensors import nn
 from browsergpu.functions import manipulation, statistics
 from browsergpu.functions.linalg.linear import matmul
 from browsergpu.functions.nn import inputs
 from browsergpu.functions.nn.padding import pad
 from browsergpu.functions.nn.windows import windows
-from browsergpu.kernels.convolution.conv2d import plan_conv2d
-from browsergpu.kernels.convolution.conv2d_filters import has_filter_gradient
-from browsergpu.tensors import nn
 
 #: Most bytes of the input elements of a product, unless one kernel position has more.
 _BYTES = 1 << 28

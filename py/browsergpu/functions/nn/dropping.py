@@ -7,9 +7,9 @@ from typing import Any
 
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.autograd.rules import composed
-from browsergpu.core import checks
-from browsergpu.core.errors import InvalidArgument, InvalidType
-from browsergpu.core.shapes import Shape
+from browsergpu.engine.core import checks
+from browsergpu.engine.core.errors import InvalidArgument, InvalidType
+from browsergpu.engine.core.shapes import Shape
 from browsergpu.functions import creation, elementwise
 from browsergpu.functions.nn import inputs
 from browsergpu.functions.random.generator import Generator

@@ -9,8 +9,8 @@ from browsergpu.arrays.array import Array
 from browsergpu.arrays.autograd.rules import composed, differentiable
 from browsergpu.arrays.autograd.variable import plain
 from browsergpu.arrays.upload import element_type
-from browsergpu.core import checks, shapes
-from browsergpu.core.errors import InvalidArgument, InvalidType
+from browsergpu.engine.core import checks, shapes
+from browsergpu.engine.core.errors import InvalidArgument, InvalidType
 from browsergpu.functions import creation, elementwise, manipulation
 from browsergpu.functions.nn import activations, inputs
 from browsergpu.functions.operands import array

@@ -10,13 +10,13 @@ from browsergpu.arrays.autograd.batched import BATCHED
 from browsergpu.arrays.lazy.node import Node
 from browsergpu.arrays.lazy.node import room as memory_for
 from browsergpu.arrays.reduce import kernel_dtype, memory_view, narrowed_to_int32
-from browsergpu.core.checks import product
-from browsergpu.core.element_types import ElementType, promoted
-from browsergpu.core.errors import InvalidArgument, InvalidType
-from browsergpu.core.shapes import Shape
+from browsergpu.engine.core.checks import product
+from browsergpu.engine.core.element_types import ElementType, promoted
+from browsergpu.engine.core.errors import InvalidArgument, InvalidType
+from browsergpu.engine.core.shapes import Shape
+from browsergpu.engine.tensors.view import View
 from browsergpu.functions import data_types, elementwise
 from browsergpu.functions.operands import array
-from browsergpu.tensors.view import View
 
 #: Names of the axes after N and C, by their number.
 _LAYOUTS = {1: "L", 2: "H, W", 3: "D, H, W"}

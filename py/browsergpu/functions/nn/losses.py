@@ -9,18 +9,18 @@ from browsergpu.arrays.array import Array
 from browsergpu.arrays.autograd.families import TRACKED
 from browsergpu.arrays.autograd.precision import is_autocast_enabled, widened
 from browsergpu.arrays.autograd.rules import differentiable
-from browsergpu.core import checks
-from browsergpu.core.checks import product
-from browsergpu.core.element_types import FLOAT32
-from browsergpu.core.errors import InvalidArgument
-from browsergpu.core.showing import Description
+from browsergpu.engine.core import checks
+from browsergpu.engine.core.checks import product
+from browsergpu.engine.core.element_types import FLOAT32
+from browsergpu.engine.core.errors import InvalidArgument
+from browsergpu.engine.core.showing import Description
+from browsergpu.engine.tensors import nn
 from browsergpu.functions import elementwise, manipulation, statistics
 from browsergpu.functions.nn import inputs
 from browsergpu.functions.nn import losses_gradients as gradients
 from browsergpu.functions.nn.activations import log_softmax
 from browsergpu.functions.operands import array
 from browsergpu.functions.ordering import sorting
-from browsergpu.tensors import nn
 
 _REDUCTIONS = ("mean", "sum", "none")
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.autograd.families import INTERCEPTED
-from browsergpu.core.checks import product
+from browsergpu.engine.core.checks import product
 from browsergpu.functions import creation, data_types, elementwise, manipulation, statistics
 from browsergpu.functions.nn.activations import log_softmax, sigmoid
 

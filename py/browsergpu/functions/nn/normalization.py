@@ -13,17 +13,17 @@ from browsergpu.arrays.autograd.rules import composed, differentiable
 from browsergpu.arrays.autograd.variable import plain
 from browsergpu.arrays.in_place import become
 from browsergpu.arrays.lazy.products import Product
-from browsergpu.core import checks, shapes
-from browsergpu.core.checks import product
-from browsergpu.core.element_types import FLOAT32
-from browsergpu.core.errors import InvalidArgument
-from browsergpu.core.shapes import Shape
+from browsergpu.engine.core import checks, shapes
+from browsergpu.engine.core.checks import product
+from browsergpu.engine.core.element_types import FLOAT32
+from browsergpu.engine.core.errors import InvalidArgument
+from browsergpu.engine.core.shapes import Shape
+from browsergpu.engine.tensors import nn
 from browsergpu.functions import elementwise, statistics
 from browsergpu.functions.linalg import norms
 from browsergpu.functions.nn import inputs
 from browsergpu.functions.nn import normalization_gradients as gradients
 from browsergpu.functions.weighted_sums import weighted_sums
-from browsergpu.tensors import nn
 
 
 @widened("input")

@@ -15,13 +15,13 @@ from browsergpu.arrays.lazy.node import Node, stored
 from browsergpu.arrays.lazy.norm_gradient import Norm
 from browsergpu.arrays.numbers import words_of
 from browsergpu.arrays.reduce import memory_view
-from browsergpu.core.checks import is_several, product
-from browsergpu.core.element_types import FLOAT32
-from browsergpu.core.shapes import Shape
-from browsergpu.core.turns import exclusive
+from browsergpu.engine.core.checks import is_several, product
+from browsergpu.engine.core.element_types import FLOAT32
+from browsergpu.engine.core.shapes import Shape
+from browsergpu.engine.core.turns import exclusive
+from browsergpu.engine.tensors import nn
 from browsergpu.functions import data_types, elementwise, manipulation, statistics
 from browsergpu.functions.nn import inputs
-from browsergpu.tensors import nn
 
 
 def _wide(x: Any) -> Any:

@@ -13,8 +13,8 @@ from browsergpu.arrays.autograd.nodes import Like
 from browsergpu.arrays.autograd.rules import differentiable
 from browsergpu.arrays.indexing import gather
 from browsergpu.arrays.numbers import python_number
-from browsergpu.core import checks
-from browsergpu.core.errors import InvalidArgument, InvalidType
+from browsergpu.engine.core import checks
+from browsergpu.engine.core.errors import InvalidArgument, InvalidType
 from browsergpu.functions import manipulation
 from browsergpu.functions.operands import array
 from browsergpu.functions.weighted_sums import weighted_sums_gradient

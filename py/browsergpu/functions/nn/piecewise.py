@@ -6,8 +6,8 @@ from typing import Any
 
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.autograd.rules import composed, differentiable
-from browsergpu.core import checks
-from browsergpu.core.errors import InvalidArgument, InvalidType
+from browsergpu.engine.core import checks
+from browsergpu.engine.core.errors import InvalidArgument, InvalidType
 from browsergpu.functions import elementwise
 from browsergpu.functions.nn import activations, inputs
 from browsergpu.functions.random.generator import Generator

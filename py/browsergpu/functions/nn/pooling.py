@@ -17,16 +17,16 @@ from browsergpu.arrays.array import Array
 from browsergpu.arrays.autograd.grad_mode import no_grad
 from browsergpu.arrays.autograd.nodes import Like
 from browsergpu.arrays.autograd.rules import differentiable
-from browsergpu.core import checks
-from browsergpu.core.checks import product
-from browsergpu.core.element_types import INT32
-from browsergpu.core.errors import InvalidArgument
-from browsergpu.core.shapes import Shape
+from browsergpu.engine.core import checks
+from browsergpu.engine.core.checks import product
+from browsergpu.engine.core.element_types import INT32
+from browsergpu.engine.core.errors import InvalidArgument
+from browsergpu.engine.core.shapes import Shape
+from browsergpu.engine.kernels.convolution.pool import plan_pool
+from browsergpu.engine.tensors import nn
 from browsergpu.functions.nn import inputs
 from browsergpu.functions.nn import pooling_gradients as gradients
 from browsergpu.functions.weighted_sums import weighted_sums, weighted_sums_gradient
-from browsergpu.kernels.convolution.pool import plan_pool
-from browsergpu.tensors import nn
 
 #: Kernel, stride, padding and dilation along an axis that is not pooled.
 _NEUTRAL = (1, 1, 0, 1)

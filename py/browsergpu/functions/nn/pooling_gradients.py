@@ -11,15 +11,15 @@ from browsergpu.arrays import apply
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.autograd.nodes import Like
 from browsergpu.arrays.autograd.rules import differentiable
-from browsergpu.core import checks
-from browsergpu.core.checks import product
-from browsergpu.core.shapes import Shape
+from browsergpu.engine.core import checks
+from browsergpu.engine.core.checks import product
+from browsergpu.engine.core.shapes import Shape
+from browsergpu.engine.kernels.convolution.pool import plan_pool
+from browsergpu.engine.tensors import nn
 from browsergpu.functions import elementwise, manipulation
 from browsergpu.functions.nn import inputs
 from browsergpu.functions.ordering import sorting
 from browsergpu.functions.weighted_sums import weighted_sums_gradient
-from browsergpu.kernels.convolution.pool import plan_pool
-from browsergpu.tensors import nn
 
 #: max_pool2d with indices. Takes images, the options of each axis, and whether extents are rounded
 #: up.

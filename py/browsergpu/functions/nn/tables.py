@@ -14,12 +14,14 @@ from browsergpu.arrays.autograd.rules import composed, constant, differentiable
 from browsergpu.arrays.autograd.variable import plain
 from browsergpu.arrays.indexing import scatter_add
 from browsergpu.arrays.reduce import memory_view
-from browsergpu.core import checks
-from browsergpu.core.checks import product
-from browsergpu.core.element_types import DEFAULTS, FLOAT32, INT32, UINT32
-from browsergpu.core.errors import InvalidArgument
-from browsergpu.core.shapes import Shape
-from browsergpu.core.turns import exclusive
+from browsergpu.engine.core import checks
+from browsergpu.engine.core.checks import product
+from browsergpu.engine.core.element_types import DEFAULTS, FLOAT32, INT32, UINT32
+from browsergpu.engine.core.errors import InvalidArgument
+from browsergpu.engine.core.shapes import Shape
+from browsergpu.engine.core.turns import exclusive
+from browsergpu.engine.tensors import nn
+from browsergpu.engine.tensors.matmul import planned
 from browsergpu.functions import creation, data_types, elementwise, manipulation, statistics
 from browsergpu.functions.language import quantized
 from browsergpu.functions.language.quantized import QuantizedArray
@@ -29,8 +31,6 @@ from browsergpu.functions.nn import inputs
 from browsergpu.functions.operands import array
 from browsergpu.functions.parts import added_at
 from browsergpu.functions.products.matrices import multiplied
-from browsergpu.tensors import nn
-from browsergpu.tensors.matmul import planned
 
 
 def _linear_weight_gradient(g: Array, input: Array) -> Any:

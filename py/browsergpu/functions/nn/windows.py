@@ -8,7 +8,7 @@ from browsergpu.arrays.array import Array
 from browsergpu.arrays.autograd.nodes import Like
 from browsergpu.arrays.autograd.rules import differentiable
 from browsergpu.arrays.views import strided
-from browsergpu.core.shapes import Shape
+from browsergpu.engine.core.shapes import Shape
 from browsergpu.functions import creation, manipulation
 from browsergpu.functions.parts import added_at
 

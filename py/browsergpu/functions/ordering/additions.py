@@ -6,8 +6,8 @@ from typing import Any
 
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.indexing import keys
-from browsergpu.core.checks import product
-from browsergpu.core.turns import exclusive
+from browsergpu.engine.core.checks import product
+from browsergpu.engine.core.turns import exclusive
 from browsergpu.functions import creation, manipulation, parts
 from browsergpu.functions.ordering import sorting
 

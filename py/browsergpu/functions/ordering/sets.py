@@ -9,9 +9,9 @@ from browsergpu.arrays.array import Array
 from browsergpu.arrays.autograd.rules import constant, differentiable
 from browsergpu.arrays.indexing.masks import places_of_true
 from browsergpu.arrays.views import strided
-from browsergpu.core.checks import product
-from browsergpu.core.element_types import BOOL, INT32
-from browsergpu.core.errors import InvalidType
+from browsergpu.engine.core.checks import product
+from browsergpu.engine.core.element_types import BOOL, INT32
+from browsergpu.engine.core.errors import InvalidType
 from browsergpu.functions import manipulation
 from browsergpu.functions.ordering import sorting
 

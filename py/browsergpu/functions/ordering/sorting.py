@@ -15,9 +15,9 @@ from browsergpu.arrays.indexing.masks import indices_of_true
 from browsergpu.arrays.indexing.ranks import argsorted, searched
 from browsergpu.arrays.lazy.node import room
 from browsergpu.arrays.views import strided
-from browsergpu.core import shapes
-from browsergpu.core.checks import integer
-from browsergpu.core.element_types import (
+from browsergpu.engine.core import shapes
+from browsergpu.engine.core.checks import integer
+from browsergpu.engine.core.element_types import (
     BOOL,
     COMPLEX64,
     DEFAULTS,
@@ -26,12 +26,12 @@ from browsergpu.core.element_types import (
     ElementType,
     promoted,
 )
-from browsergpu.core.errors import InvalidArgument, InvalidType
-from browsergpu.core.turns import exclusive
+from browsergpu.engine.core.errors import InvalidArgument, InvalidType
+from browsergpu.engine.core.turns import exclusive
+from browsergpu.engine.tensors import ordering, scans
 from browsergpu.functions import creation, manipulation, parts
 from browsergpu.functions.ordering import cumulative
 from browsergpu.functions.ordering import wide_orders as wide
-from browsergpu.tensors import ordering, scans
 
 
 def _known(op: str, x: Array) -> Array:

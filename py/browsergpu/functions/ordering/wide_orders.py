@@ -9,8 +9,8 @@ import numpy as np
 from browsergpu.arrays import apply
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.numbers import bounds_of_float
-from browsergpu.core.checks import product
-from browsergpu.core.element_types import INT32, INT64, UINT32
+from browsergpu.engine.core.checks import product
+from browsergpu.engine.core.element_types import INT32, INT64, UINT32
 from browsergpu.functions import elementwise
 
 

@@ -6,12 +6,12 @@ from browsergpu.arrays.lazy.node import Node
 from browsergpu.arrays.lazy.products import Epilogue, Kernel
 from browsergpu.arrays.lazy.trace import Tracer
 from browsergpu.arrays.reduce import memory_view
-from browsergpu.core.element_types import FLOAT16
-from browsergpu.kernels.convolution.conv2d import Conv2dPlan, is_depthwise
-from browsergpu.kernels.convolution.conv2d_products import is_by_product
-from browsergpu.tensors import nn
-from browsergpu.tensors.device_array import Storage
-from browsergpu.tensors.view import View
+from browsergpu.engine.core.element_types import FLOAT16
+from browsergpu.engine.kernels.convolution.conv2d import Conv2dPlan, is_depthwise
+from browsergpu.engine.kernels.convolution.conv2d_products import is_by_product
+from browsergpu.engine.tensors import nn
+from browsergpu.engine.tensors.device_array import Storage
+from browsergpu.engine.tensors.view import View
 
 #: The parts of an epilogue that the kernels compute.
 _PARTS = frozenset(("scale", "bias", "activation", "residual", "late residual", "last"))

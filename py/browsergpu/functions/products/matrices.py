@@ -6,17 +6,17 @@ from browsergpu.arrays.lazy.node import Node
 from browsergpu.arrays.lazy.products import Epilogue, Kernel
 from browsergpu.arrays.lazy.trace import Tracer
 from browsergpu.arrays.reduce import memory_view
-from browsergpu.core.element_types import FLOAT16
-from browsergpu.core.enums import Precision
-from browsergpu.tensors.device_array import Storage
-from browsergpu.tensors.matmul import (
+from browsergpu.engine.core.element_types import FLOAT16
+from browsergpu.engine.core.enums import Precision
+from browsergpu.engine.tensors.device_array import Storage
+from browsergpu.engine.tensors.matmul import (
     MatmulPlan,
     is_by_halves,
     multiply,
     planned,
     takes_residual,
 )
-from browsergpu.tensors.view import View
+from browsergpu.engine.tensors.view import View
 
 #: A planned product and its operands.
 Ready = tuple[MatmulPlan, View, View]

@@ -7,13 +7,13 @@ from itertools import product as cartesian
 
 from browsergpu.arrays import apply, concatenate
 from browsergpu.arrays.array import Array
-from browsergpu.core import checks, shapes
-from browsergpu.core.shapes import Shape
+from browsergpu.engine.core import checks, shapes
+from browsergpu.engine.core.shapes import Shape
+from browsergpu.engine.kernels.convolution.phases import Group, Phases, phases_of
+from browsergpu.engine.kernels.fused.layout import Place
 from browsergpu.functions import manipulation
 from browsergpu.functions.nn import inputs
 from browsergpu.functions.nn.padding import padded
-from browsergpu.kernels.convolution.phases import Group, Phases, phases_of
-from browsergpu.kernels.fused.layout import Place
 
 
 def transposed_by_phases(

@@ -10,9 +10,10 @@ import numpy as np
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.in_place import become
 from browsergpu.arrays.upload import element_type
-from browsergpu.core import checks
-from browsergpu.core.element_types import FLOAT32, INT32, UINT32, ElementType
-from browsergpu.core.errors import InvalidArgument, InvalidType
+from browsergpu.engine.core import checks
+from browsergpu.engine.core.element_types import FLOAT32, INT32, UINT32, ElementType
+from browsergpu.engine.core.errors import InvalidArgument, InvalidType
+from browsergpu.engine.tensors import random
 from browsergpu.functions import elementwise
 from browsergpu.functions.creation import asarray
 from browsergpu.functions.random.parameters import (
@@ -25,7 +26,6 @@ from browsergpu.functions.random.parameters import (
     shape_of_parameter,
 )
 from browsergpu.functions.random.stream import Stream
-from browsergpu.tensors import random
 
 
 class Basic(Stream):

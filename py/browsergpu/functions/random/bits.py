@@ -8,12 +8,12 @@ from typing import Any, Self
 
 import numpy as np
 
-from browsergpu.core import checks
-from browsergpu.core.blocks import next_moment
-from browsergpu.core.errors import InvalidArgument, InvalidType
-from browsergpu.core.showing import Shown
+from browsergpu.engine.core import checks
+from browsergpu.engine.core.blocks import next_moment
+from browsergpu.engine.core.errors import InvalidArgument, InvalidType
+from browsergpu.engine.core.showing import Shown
+from browsergpu.engine.tensors import philox
 from browsergpu.functions.random.redraw import Place
-from browsergpu.tensors import philox
 
 KEYS = 2**64
 #: Blocks of a jump.

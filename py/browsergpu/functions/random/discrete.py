@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from browsergpu.arrays.array import Array
-from browsergpu.core.errors import InvalidArgument
+from browsergpu.engine.core.errors import InvalidArgument
 from browsergpu.functions.random.continuous import Continuous
 from browsergpu.functions.random.parameters import (
     ABOVE_0,

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 
 from browsergpu.arrays.array import Array
-from browsergpu.core import checks, shapes
-from browsergpu.core.element_types import UINT32
-from browsergpu.core.errors import InvalidArgument, InvalidType, UnknownName
+from browsergpu.engine.core import checks, shapes
+from browsergpu.engine.core.element_types import UINT32
+from browsergpu.engine.core.errors import InvalidArgument, InvalidType, UnknownName
+from browsergpu.engine.tensors import random
 from browsergpu.functions import creation
 from browsergpu.functions.ordering import sorting
 from browsergpu.functions.random.basic import bounds_of, given, like_out, whole_type
@@ -17,7 +18,6 @@ from browsergpu.functions.random.bits import BitGenerator, Philox, stream_of
 from browsergpu.functions.random.parameters import AT_LEAST_0
 from browsergpu.functions.random.permutations import Permutations
 from browsergpu.functions.random.stream import Stream
-from browsergpu.tensors import random
 
 
 class Generator(Permutations):

@@ -8,17 +8,17 @@ from typing import Any
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.context import current, open_tracer
 from browsergpu.arrays.lazy.trace import Tracer
-from browsergpu.core.element_types import FLOAT32
-from browsergpu.core.errors import InvalidType
-from browsergpu.core.shapes import Shape
-from browsergpu.core.turns import exclusive
+from browsergpu.engine.core.element_types import FLOAT32
+from browsergpu.engine.core.errors import InvalidType
+from browsergpu.engine.core.shapes import Shape
+from browsergpu.engine.core.turns import exclusive
+from browsergpu.engine.tensors import random
 from browsergpu.functions.meta import nowhere
 from browsergpu.functions.random.basic import bounds_of, whole_type
 from browsergpu.functions.random.bits import BitGenerator, Philox, place_of, stream_of
 from browsergpu.functions.random.parameters import AT_LEAST_0
 from browsergpu.functions.random.permutations import Permutations
 from browsergpu.functions.random.stream import whole_kind
-from browsergpu.tensors import random
 
 
 class RandomState(Permutations):

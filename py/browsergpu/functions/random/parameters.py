@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from browsergpu.arrays.array import Array
-from browsergpu.core import checks
-from browsergpu.core.errors import InvalidArgument, InvalidType
-from browsergpu.core.shapes import Shape
-from browsergpu.core.showing import Description
+from browsergpu.engine.core import checks
+from browsergpu.engine.core.errors import InvalidArgument, InvalidType
+from browsergpu.engine.core.shapes import Shape
+from browsergpu.engine.core.showing import Description
 from browsergpu.functions import elementwise
 from browsergpu.functions.data_types import astype
 

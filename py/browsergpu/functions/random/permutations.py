@@ -8,16 +8,16 @@ import numpy as np
 
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.in_place import become
-from browsergpu.core import checks, shapes
-from browsergpu.core.element_types import UINT32
-from browsergpu.core.errors import InvalidArgument, InvalidType
-from browsergpu.core.turns import exclusive
+from browsergpu.engine.core import checks, shapes
+from browsergpu.engine.core.element_types import UINT32
+from browsergpu.engine.core.errors import InvalidArgument, InvalidType
+from browsergpu.engine.core.turns import exclusive
+from browsergpu.engine.tensors import random
 from browsergpu.functions import creation, manipulation
 from browsergpu.functions.ordering import sorting
 from browsergpu.functions.random.parameters import shape_of
 from browsergpu.functions.random.stream import whole_kind
 from browsergpu.functions.random.vectors import Vectors
-from browsergpu.tensors import random
 
 
 class Permutations(Vectors):

@@ -7,9 +7,9 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Protocol
 
-from browsergpu.core.errors import InvalidArgument
-from browsergpu.core.showing import Description, Shown
-from browsergpu.tensors import philox
+from browsergpu.engine.core.errors import InvalidArgument
+from browsergpu.engine.core.showing import Description, Shown
+from browsergpu.engine.tensors import philox
 
 #: The position of a stream: its key and its counter.
 Place = tuple[int, int]

@@ -21,11 +21,13 @@ from browsergpu.arrays.lazy.host_number import HostNumber
 from browsergpu.arrays.lazy.node import room
 from browsergpu.arrays.lazy.trace import Tracer
 from browsergpu.arrays.upload import element_type
-from browsergpu.core.element_types import DEFAULTS, FLOAT32, INT32, UINT32, ElementType
-from browsergpu.core.errors import InvalidArgument, InvalidType
-from browsergpu.core.shapes import Shape
-from browsergpu.core.showing import Description, Shown
-from browsergpu.core.turns import exclusive
+from browsergpu.engine.core.element_types import DEFAULTS, FLOAT32, INT32, UINT32, ElementType
+from browsergpu.engine.core.errors import InvalidArgument, InvalidType
+from browsergpu.engine.core.shapes import Shape
+from browsergpu.engine.core.showing import Description, Shown
+from browsergpu.engine.core.turns import exclusive
+from browsergpu.engine.kernels.fused.operations import Operation
+from browsergpu.engine.tensors import philox, random
 from browsergpu.functions import creation, manipulation
 from browsergpu.functions.custom.declarations import Parameter
 from browsergpu.functions.custom.operations import applied, operations_of
@@ -39,8 +41,6 @@ from browsergpu.functions.random.parameters import (
     shape_of,
     shape_of_parameter,
 )
-from browsergpu.kernels.fused.operations import Operation
-from browsergpu.tensors import philox, random
 
 
 class Stream(Shown):

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from browsergpu.arrays.array import Array
-from browsergpu.core import checks
-from browsergpu.core.errors import InvalidArgument
-from browsergpu.core.places import frames_of_the_package
-from browsergpu.core.shapes import Shape
+from browsergpu.engine.core import checks
+from browsergpu.engine.core.errors import InvalidArgument
+from browsergpu.engine.core.places import frames_of_the_package
+from browsergpu.engine.core.shapes import Shape
 from browsergpu.functions import creation, elementwise, manipulation, statistics
 from browsergpu.functions.linalg.decompositions import cholesky, eigh, svd
 from browsergpu.functions.linalg.linear import matmul

@@ -18,12 +18,12 @@ from browsergpu.arrays.autograd.batched import BATCHED, Batch, Batched, batch_of
 from browsergpu.arrays.autograd.families import ARRAYS, TRACKED, register_family
 from browsergpu.arrays.autograd.variable import Variable, plain, variable
 from browsergpu.arrays.value import NODE
-from browsergpu.core.above import ABOVE
-from browsergpu.core.element_types import INT32, INT64, UINT32, UINT64
-from browsergpu.core.errors import UnknownName
-from browsergpu.core.places import is_own
-from browsergpu.core.showing import Shown
-from browsergpu.core.turns import exclusive
+from browsergpu.engine.core.above import ABOVE
+from browsergpu.engine.core.element_types import INT32, INT64, UINT32, UINT64
+from browsergpu.engine.core.errors import UnknownName
+from browsergpu.engine.core.places import is_own
+from browsergpu.engine.core.showing import Shown
+from browsergpu.engine.core.turns import exclusive
 from browsergpu.functions import data_types
 
 _ADVICE = (
@@ -152,7 +152,7 @@ _NARROW = {INT64: INT32, UINT64: UINT32}
 
 
 def _text(x: Array) -> str:
-    from browsergpu.gpu import platform
+    from browsergpu.engine.gpu import platform
 
     if not platform.can_block():
         return f"Array(shape={x.shape}, dtype={x.dtype.name})"

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from browsergpu.arrays.array import Array
-from browsergpu.core.checks import product
-from browsergpu.core.errors import InvalidType
-from browsergpu.core.showing import Shown
+from browsergpu.engine.core.checks import product
+from browsergpu.engine.core.errors import InvalidType
+from browsergpu.engine.core.showing import Shown
 from browsergpu.functions import creation, elementwise, manipulation, parts, statistics
 from browsergpu.functions.ordering.combinations import Combine, combined
 from browsergpu.jax.arrays import keys

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from browsergpu.core.element_types import of_numpy
-from browsergpu.core.errors import InvalidType, Unsupported
-from browsergpu.core.places import frames_of_the_package
+from browsergpu.engine.core.element_types import of_numpy
+from browsergpu.engine.core.errors import InvalidType, Unsupported
+from browsergpu.engine.core.places import frames_of_the_package
 
 BOOL, INT32, UINT32 = np.dtype("bool"), np.dtype("int32"), np.dtype("uint32")
 FLOAT16, FLOAT32 = np.dtype("float16"), np.dtype("float32")

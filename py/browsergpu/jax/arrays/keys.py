@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from browsergpu.arrays.array import Array
-from browsergpu.core.errors import InvalidArgument, InvalidIndex, InvalidType
+from browsergpu.engine.core.errors import InvalidArgument, InvalidIndex, InvalidType
 from browsergpu.functions import elementwise, parts
 from browsergpu.jax.arrays.array import JAX, JaxArray, as_jax
 from browsergpu.jax.arrays.operands import array

@@ -8,9 +8,9 @@ from typing import Any
 
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.value import NODE
-from browsergpu.core.checks import is_several
-from browsergpu.core.errors import InvalidType
-from browsergpu.core.places import is_own
+from browsergpu.engine.core.checks import is_several
+from browsergpu.engine.core.errors import InvalidType
+from browsergpu.engine.core.places import is_own
 from browsergpu.jax.arrays import dtypes, operators
 from browsergpu.jax.arrays.array import ADVICE, JAX, JaxArray, as_jax, cast, refused
 from browsergpu.jax.arrays.at import At

@@ -8,8 +8,8 @@ import numpy as np
 
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.traced_number import is_traced
-from browsergpu.core.errors import InvalidType
-from browsergpu.core.showing import Description
+from browsergpu.engine.core.errors import InvalidType
+from browsergpu.engine.core.showing import Description
 from browsergpu.functions import creation
 from browsergpu.jax.arrays import dtypes
 from browsergpu.jax.arrays.array import JAX, as_jax, cast, of_another

@@ -9,8 +9,8 @@ import numpy as np
 
 from browsergpu.arrays import apply
 from browsergpu.arrays.array import Array
-from browsergpu.core.element_types import COMPLEX64, FLOAT16, FLOAT32, INT32, UINT32
-from browsergpu.core.turns import exclusive
+from browsergpu.engine.core.element_types import COMPLEX64, FLOAT16, FLOAT32, INT32, UINT32
+from browsergpu.engine.core.turns import exclusive
 from browsergpu.jax.arrays.array import JAX, BatchedJaxArray, JaxArray, TrackedJaxArray
 from browsergpu.jax.numpy import elementwise
 from browsergpu.jax.numpy.wrappers import FUNCTIONS

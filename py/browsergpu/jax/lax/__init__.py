@@ -6,7 +6,7 @@ import difflib
 from enum import Enum
 from typing import Any
 
-from browsergpu.core.errors import UnknownName
+from browsergpu.engine.core.errors import UnknownName
 from browsergpu.jax.lax import control as _control
 from browsergpu.jax.lax import operations as _operations
 from browsergpu.jax.lax import products as _products

@@ -14,8 +14,8 @@ from typing import Any
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.autograd.batched import BATCHED, batch_of
 from browsergpu.arrays.autograd.rules import values
-from browsergpu.core.errors import InvalidArgument, InvalidType
-from browsergpu.core.showing import Description
+from browsergpu.engine.core.errors import InvalidArgument, InvalidType
+from browsergpu.engine.core.showing import Description
 from browsergpu.functions import creation, elementwise, manipulation
 from browsergpu.jax import tree
 from browsergpu.jax.arrays.array import as_jax

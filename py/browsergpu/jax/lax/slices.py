@@ -9,8 +9,8 @@ from typing import Any
 
 from browsergpu.arrays.array import Array
 from browsergpu.autograd import trees
-from browsergpu.core.checks import product
-from browsergpu.core.errors import InvalidArgument, InvalidType
+from browsergpu.engine.core.checks import product
+from browsergpu.engine.core.errors import InvalidArgument, InvalidType
 from browsergpu.functions import creation, elementwise, manipulation, parts
 from browsergpu.functions.ordering import sorting
 from browsergpu.jax.arrays import dtypes

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from browsergpu.core.errors import InvalidArgument
+from browsergpu.engine.core.errors import InvalidArgument
 from browsergpu.functions import manipulation
 from browsergpu.jax import tree
 from browsergpu.jax.arrays import keys

@@ -6,8 +6,8 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from browsergpu.core.element_types import FLOAT32
-from browsergpu.core.errors import InvalidArgument
+from browsergpu.engine.core.element_types import FLOAT32
+from browsergpu.engine.core.errors import InvalidArgument
 from browsergpu.functions import elementwise, manipulation, special, statistics
 from browsergpu.functions.nn import activations, attention, gates, piecewise
 from browsergpu.jax.arrays import dtypes

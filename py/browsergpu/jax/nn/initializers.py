@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from browsergpu.core.errors import InvalidArgument
+from browsergpu.engine.core.errors import InvalidArgument
 from browsergpu.jax import random
 from browsergpu.jax.arrays import dtypes
 from browsergpu.jax.numpy.creation import full

@@ -9,7 +9,7 @@ from __future__ import annotations
 import difflib
 from typing import Any
 
-from browsergpu.core.errors import UnknownName
+from browsergpu.engine.core.errors import UnknownName
 from browsergpu.jax.arrays import methods as _methods  # noqa: F401 - adds methods to arrays
 from browsergpu.jax.arrays.dtypes import MISSING as _MISSING
 from browsergpu.jax.numpy import fft, linalg

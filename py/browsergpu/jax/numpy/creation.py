@@ -10,8 +10,8 @@ import numpy as np
 
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.context import device_of
-from browsergpu.core.checks import is_several
-from browsergpu.core.errors import InvalidArgument
+from browsergpu.engine.core.checks import is_several
+from browsergpu.engine.core.errors import InvalidArgument
 from browsergpu.functions import creation, elementwise, manipulation
 from browsergpu.jax.arrays import dtypes
 from browsergpu.jax.arrays.array import JAX, JaxArray, as_jax, cast, unwrapped

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from browsergpu.arrays import apply
-from browsergpu.core.element_types import (
+from browsergpu.engine.core.element_types import (
     COMPLEX64,
     FLOAT16,
     FLOAT32,
@@ -18,8 +18,8 @@ from browsergpu.core.element_types import (
     UINT16,
     UINT32,
 )
-from browsergpu.core.errors import InvalidType
-from browsergpu.core.turns import exclusive
+from browsergpu.engine.core.errors import InvalidType
+from browsergpu.engine.core.turns import exclusive
 from browsergpu.functions import elementwise as own
 from browsergpu.functions.linalg import linear
 from browsergpu.jax.arrays import dtypes

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from browsergpu.core import shapes
-from browsergpu.core.errors import InvalidArgument
+from browsergpu.engine.core import shapes
+from browsergpu.engine.core.errors import InvalidArgument
 from browsergpu.functions import creation, elementwise, manipulation
 from browsergpu.functions.ordering import sorting
 from browsergpu.jax.arrays import dtypes, keys

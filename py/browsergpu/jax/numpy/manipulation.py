@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from browsergpu.core.checks import is_several
-from browsergpu.core.errors import InvalidArgument
+from browsergpu.engine.core.checks import is_several
+from browsergpu.engine.core.errors import InvalidArgument
 from browsergpu.functions import creation, elementwise, manipulation
 from browsergpu.functions.ordering import sorting
 from browsergpu.jax.arrays import dtypes

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from browsergpu.core.errors import InvalidArgument
+from browsergpu.engine.core.errors import InvalidArgument
 from browsergpu.jax.arrays import dtypes
 from browsergpu.jax.arrays.array import JAX, JaxArray, as_jax, unwrapped
 from browsergpu.jax.arrays.operands import array, arrays, inexact, operand, result_type_of

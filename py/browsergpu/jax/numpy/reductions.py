@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from browsergpu.core.element_types import FLOAT16, FLOAT32, INT32, UINT32
+from browsergpu.engine.core.element_types import FLOAT16, FLOAT32, INT32, UINT32
 from browsergpu.functions import elementwise, statistics
 from browsergpu.functions.ordering import sorting
 from browsergpu.jax.arrays import dtypes

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from browsergpu.compat.numpy.coercion import OPERANDS
-from browsergpu.core.above import ABOVE
-from browsergpu.core.errors import InvalidArgument
+from browsergpu.engine.core.above import ABOVE
+from browsergpu.engine.core.errors import InvalidArgument
 from browsergpu.jax.arrays import dtypes
 from browsergpu.jax.arrays.array import JAX, as_jax, unwrapped
 from browsergpu.jax.arrays.operands import array, operand

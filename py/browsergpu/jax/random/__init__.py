@@ -9,7 +9,7 @@ from __future__ import annotations
 import difflib
 from typing import Any
 
-from browsergpu.core.errors import UnknownName
+from browsergpu.engine.core.errors import UnknownName
 from browsergpu.jax.arrays import methods as _methods  # noqa: F401
 from browsergpu.jax.random.distributions import (
     categorical,

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from browsergpu.core.checks import product
-from browsergpu.core.errors import InvalidArgument, InvalidType
+from browsergpu.engine.core.checks import product
+from browsergpu.engine.core.errors import InvalidArgument, InvalidType
 from browsergpu.functions import creation, elementwise, manipulation
 from browsergpu.functions.linalg import contraction, decompositions
 from browsergpu.functions.ordering import sorting

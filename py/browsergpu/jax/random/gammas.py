@@ -14,8 +14,8 @@ import numpy as np
 
 from browsergpu.arrays.autograd.batched import BATCHED, batch_of
 from browsergpu.arrays.autograd.rules import values
-from browsergpu.core.checks import product
-from browsergpu.core.errors import InvalidArgument, NotDifferentiable
+from browsergpu.engine.core.checks import product
+from browsergpu.engine.core.errors import InvalidArgument, NotDifferentiable
 from browsergpu.functions import creation, elementwise, manipulation, special
 from browsergpu.functions.nn import activations
 from browsergpu.jax.arrays.array import as_jax, cast, unwrapped

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from browsergpu.arrays.array import Array
-from browsergpu.core.checks import dimensions, product
-from browsergpu.core.errors import InvalidArgument, InvalidType
+from browsergpu.engine.core.checks import dimensions, product
+from browsergpu.engine.core.errors import InvalidArgument, InvalidType
 from browsergpu.functions import creation, elementwise, manipulation
 from browsergpu.jax.arrays import dtypes
 from browsergpu.jax.arrays.array import as_jax, cast, unwrapped

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from browsergpu.arrays.array import Array
-from browsergpu.core.errors import InvalidArgument, InvalidType
+from browsergpu.engine.core.errors import InvalidArgument, InvalidType
 from browsergpu.functions import elementwise, manipulation, special
 from browsergpu.jax.arrays import dtypes
 from browsergpu.jax.arrays.array import as_jax, cast, unwrapped

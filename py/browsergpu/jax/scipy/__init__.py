@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from browsergpu.core.errors import UnknownName
+from browsergpu.engine.core.errors import UnknownName
 from browsergpu.jax.scipy import linalg, special, stats
 
 __all__ = ["linalg", "special", "stats"]

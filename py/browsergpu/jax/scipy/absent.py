@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from browsergpu.core.errors import UnknownName
+from browsergpu.engine.core.errors import UnknownName
 
 
 def unknown(module: str, name: str) -> UnknownName:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from browsergpu.core.errors import InvalidArgument
+from browsergpu.engine.core.errors import InvalidArgument
 from browsergpu.functions import creation, elementwise, manipulation
 from browsergpu.functions.linalg import decompositions, equations, triangular
 from browsergpu.functions.linalg.exponential import exponential

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from browsergpu.core.showing import Shown
+from browsergpu.engine.core.showing import Shown
 from browsergpu.functions import elementwise, special
 from browsergpu.jax.arrays.array import as_jax
 from browsergpu.jax.arrays.operands import arrays

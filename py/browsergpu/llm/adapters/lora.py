@@ -12,10 +12,10 @@ import numpy as np
 
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.autograd.grad_mode import no_grad
-from browsergpu.core import checks
-from browsergpu.core.errors import InvalidArgument, InvalidType, Unsupported
-from browsergpu.core.files import replacing
-from browsergpu.core.showing import Description, Shown
+from browsergpu.engine.core import checks
+from browsergpu.engine.core.errors import InvalidArgument, InvalidType, Unsupported
+from browsergpu.engine.core.files import replacing
+from browsergpu.engine.core.showing import Description, Shown
 from browsergpu.functions import creation
 from browsergpu.functions.nn.losses import cross_entropy
 from browsergpu.llm.adapters.layer import LoRALinear

@@ -8,8 +8,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from browsergpu.core.errors import InvalidArgument
-from browsergpu.core.showing import Description, Shown
+from browsergpu.engine.core.errors import InvalidArgument
+from browsergpu.engine.core.showing import Description, Shown
 from browsergpu.llm.constraints.pattern import Automaton
 from browsergpu.llm.tokens.tokenizer import Tokenizer
 

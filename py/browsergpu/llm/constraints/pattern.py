@@ -8,8 +8,8 @@ from re import _constants as codes  # type: ignore[attr-defined]
 from re import _parser as parser  # type: ignore[attr-defined]
 from typing import Any
 
-from browsergpu.core.errors import InvalidArgument, InvalidType, Unsupported
-from browsergpu.core.showing import Description, Shown
+from browsergpu.engine.core.errors import InvalidArgument, InvalidType, Unsupported
+from browsergpu.engine.core.showing import Description, Shown
 from browsergpu.llm.constraints.characters import (
     LAST,
     Ranges,

@@ -7,9 +7,9 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from browsergpu.core import checks
-from browsergpu.core.errors import InvalidArgument, InvalidType, Unsupported
-from browsergpu.core.showing import Description
+from browsergpu.engine.core import checks
+from browsergpu.engine.core.errors import InvalidArgument, InvalidType, Unsupported
+from browsergpu.engine.core.showing import Description
 
 _NAME = "json_schema"
 _DEEPEST = 24

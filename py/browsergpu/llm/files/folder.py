@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from browsergpu.arrays.array import Array
-from browsergpu.core.errors import InvalidArgument, Unsupported
-from browsergpu.core.showing import Description, Shown
+from browsergpu.engine.core.errors import InvalidArgument, Unsupported
+from browsergpu.engine.core.showing import Description, Shown
 from browsergpu.functions import creation
 from browsergpu.functions.language.quantized import QuantizedArray, joined_rows
 from browsergpu.networks.files.headers import shallow_json

@@ -15,15 +15,15 @@ import numpy as np
 
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.context import current
-from browsergpu.core.checks import product
-from browsergpu.core.element_types import FLOAT32
-from browsergpu.core.errors import InvalidArgument
-from browsergpu.core.showing import Description
+from browsergpu.engine.core.checks import product
+from browsergpu.engine.core.element_types import FLOAT32
+from browsergpu.engine.core.errors import InvalidArgument
+from browsergpu.engine.core.showing import Description
+from browsergpu.engine.kernels.quantized.formats import FORMATS
 from browsergpu.functions import creation
 from browsergpu.functions.interchange.file_parts import FileParts, file_parts
 from browsergpu.functions.interchange.uploads import upload
 from browsergpu.functions.language.quantized import QuantizedArray, joined_rows
-from browsergpu.kernels.quantized.formats import FORMATS
 
 _MAGIC = b"GGUF"
 _VERSIONS = (2, 3)

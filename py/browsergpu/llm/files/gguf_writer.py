@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from browsergpu.arrays.array import Array
-from browsergpu.core.errors import InvalidArgument, InvalidType
-from browsergpu.core.files import opened
-from browsergpu.core.showing import Description
+from browsergpu.engine.core.errors import InvalidArgument, InvalidType
+from browsergpu.engine.core.files import opened
+from browsergpu.engine.core.showing import Description
+from browsergpu.engine.kernels.quantized.formats import FORMATS
 from browsergpu.functions.language.quantized import QuantizedArray
-from browsergpu.kernels.quantized.formats import FORMATS
 
 _ALIGNMENT = 32
 _OP = "save_gguf"

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlsplit
 
-from browsergpu.core.errors import InvalidArgument
-from browsergpu.core.files import replacing
-from browsergpu.gpu import platform
+from browsergpu.engine.core.errors import InvalidArgument
+from browsergpu.engine.core.files import replacing
+from browsergpu.engine.gpu import platform
 from browsergpu.llm.files.folder import INDEX, WEIGHTS, parts_of
 from browsergpu.networks.files.headers import shallow_json
-from browsergpu.tools.hub.download import download_async, is_address
-from browsergpu.tools.hub.store import Place, hash_of
+from browsergpu.networks.hub.download import download_async, is_address
+from browsergpu.networks.hub.store import Place, hash_of
 
 _NEEDED = ("config.json", "tokenizer.json")
 _OPTIONAL = (

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from browsergpu.core.errors import InvalidArgument
-from browsergpu.core.showing import Description
+from browsergpu.engine.core.errors import InvalidArgument
+from browsergpu.engine.core.showing import Description
 from browsergpu.llm.generation.steps import RECENT, Steps
 from browsergpu.llm.generation.text import (
     Generation,

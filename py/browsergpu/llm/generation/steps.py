@@ -11,8 +11,8 @@ import numpy as np
 
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.autograd.grad_mode import no_grad
-from browsergpu.core.errors import DeviceLost
-from browsergpu.core.showing import Shown
+from browsergpu.engine.core.errors import DeviceLost
+from browsergpu.engine.core.showing import Shown
 from browsergpu.functions import creation, manipulation
 from browsergpu.functions.capture import capture
 from browsergpu.functions.random.bits import Philox

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from browsergpu.core.showing import Shown
+from browsergpu.engine.core.showing import Shown
 
 
 class Stops(Shown):

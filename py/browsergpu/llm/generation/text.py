@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from browsergpu.arrays.array import Array
-from browsergpu.core.errors import InvalidArgument
-from browsergpu.core.showing import Description, Shown
-from browsergpu.gpu import platform
+from browsergpu.engine.core.errors import InvalidArgument
+from browsergpu.engine.core.showing import Description, Shown
+from browsergpu.engine.gpu import platform
 from browsergpu.llm.constraints.guide import Guide
 from browsergpu.llm.generation.settings import Settings
 from browsergpu.llm.generation.steps import RECENT, Steps

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from browsergpu.core.errors import InvalidArgument
+from browsergpu.engine.core.errors import InvalidArgument
 from browsergpu.llm.models.config import Config
 
 

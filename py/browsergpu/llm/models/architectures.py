@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from browsergpu.core.errors import Unsupported
+from browsergpu.engine.core.errors import Unsupported
 from browsergpu.llm.models.gemma import Gemma
 from browsergpu.llm.models.gpt2 import GPT2
 from browsergpu.llm.models.llama import Llama

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from browsergpu.arrays.array import Array
-from browsergpu.core.errors import InvalidArgument
-from browsergpu.core.showing import Shown
+from browsergpu.engine.core.errors import InvalidArgument
+from browsergpu.engine.core.showing import Shown
+from browsergpu.engine.kernels.networks.rotary import row_words
 from browsergpu.functions import creation
 from browsergpu.functions.language.attention import cached_attention, split_heads, store
-from browsergpu.kernels.networks.rotary import row_words
 from browsergpu.llm.models.config import Config
 
 #: Types of the cached numbers.

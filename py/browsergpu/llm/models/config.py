@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from browsergpu.core.errors import InvalidArgument, Unsupported
-from browsergpu.core.showing import Description, Shown
+from browsergpu.engine.core.errors import InvalidArgument, Unsupported
+from browsergpu.engine.core.showing import Description, Shown
 
 _OP = "llm.load"
 #: Limits that keep malformed files from allocating without bound.

@@ -8,8 +8,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from browsergpu.arrays.array import Array
-from browsergpu.core.errors import InvalidArgument, Unsupported
-from browsergpu.core.showing import Description, Shown
+from browsergpu.engine.core.errors import InvalidArgument, Unsupported
+from browsergpu.engine.core.showing import Description, Shown
 from browsergpu.functions.language.quantized import QuantizedArray
 
 _OP = "llm.load"

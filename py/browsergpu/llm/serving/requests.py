@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from secrets import token_hex
 from typing import Any, NamedTuple
 
-from browsergpu.core.errors import InvalidArgument
-from browsergpu.core.showing import Description
+from browsergpu.engine.core.errors import InvalidArgument
+from browsergpu.engine.core.showing import Description
 from browsergpu.llm.generation.text import Generation
 from browsergpu.llm.tokens.tokenizer import Tokenizer
 

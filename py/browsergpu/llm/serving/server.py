@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from browsergpu.core.errors import BackendError, InvalidArgument, InvalidType
+from browsergpu.engine.core.errors import BackendError, InvalidArgument, InvalidType
 from browsergpu.llm.encoder import Encoder
 from browsergpu.llm.generation.text import finished
 from browsergpu.llm.language_model import LanguageModel

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from heapq import heapify, heappop, heappush
 
-from browsergpu.core.showing import Shown
+from browsergpu.engine.core.showing import Shown
 
 _MOST_WORDS = 1 << 16
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from browsergpu.core.errors import InvalidArgument, Unsupported
-from browsergpu.core.showing import Description
+from browsergpu.engine.core.errors import InvalidArgument, Unsupported
+from browsergpu.engine.core.showing import Description
 from browsergpu.llm.tokens import byte_level, patterns
 from browsergpu.llm.tokens.bpe import BPE, ScoredBPE
 from browsergpu.llm.tokens.tokenizer import Added, Tokenizer

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from browsergpu.core.errors import Unsupported
+from browsergpu.engine.core.errors import Unsupported
 from browsergpu.llm.tokens import byte_level, patterns
 from browsergpu.llm.tokens.wordpiece import (
     bert_normalizer,

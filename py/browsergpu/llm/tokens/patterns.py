@@ -10,7 +10,7 @@ import sys
 import unicodedata
 from functools import cache
 
-from browsergpu.core.errors import Unsupported
+from browsergpu.engine.core.errors import Unsupported
 
 #: Unicode's White_Space.
 _SPACE = "\t-\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"

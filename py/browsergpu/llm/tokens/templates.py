@@ -12,9 +12,9 @@ from datetime import datetime
 from importlib.util import find_spec
 from typing import Any
 
-from browsergpu.core.errors import InvalidArgument, InvalidType, Unsupported
-from browsergpu.core.showing import Description, Shown
-from browsergpu.gpu import platform
+from browsergpu.engine.core.errors import InvalidArgument, InvalidType, Unsupported
+from browsergpu.engine.core.showing import Description, Shown
+from browsergpu.engine.gpu import platform
 
 _OP = "chat"
 _MOST_TURNS = 1_000_000

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from browsergpu.core.errors import InvalidArgument, Unsupported
-from browsergpu.core.files import file_bytes
-from browsergpu.core.showing import Description
+from browsergpu.engine.core.errors import InvalidArgument, Unsupported
+from browsergpu.engine.core.files import file_bytes
+from browsergpu.engine.core.showing import Description
 from browsergpu.llm.tokens import byte_level
 from browsergpu.llm.tokens.bpe import BPE
 from browsergpu.llm.tokens.json_parts import Words, normalizer, words_of

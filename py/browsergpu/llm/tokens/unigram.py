@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from browsergpu.core.showing import Shown
+from browsergpu.engine.core.showing import Shown
 
 #: How much less an unknown character scores than the lowest token, as in SentencePiece.
 _PENALTY = 10.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Callable, Mapping
 
-from browsergpu.core.showing import Shown
+from browsergpu.engine.core.showing import Shown
 
 
 class WordPiece(Shown):

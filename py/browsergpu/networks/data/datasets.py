@@ -9,9 +9,9 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from browsergpu.arrays.array import Array
-from browsergpu.core import checks
-from browsergpu.core.errors import InvalidArgument, InvalidIndex, InvalidType
-from browsergpu.core.showing import Description, Shown
+from browsergpu.engine.core import checks
+from browsergpu.engine.core.errors import InvalidArgument, InvalidIndex, InvalidType
+from browsergpu.engine.core.showing import Description, Shown
 from browsergpu.functions import creation, manipulation
 from browsergpu.networks.data.samplers import host_generator
 

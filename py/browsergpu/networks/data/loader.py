@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from browsergpu.core import checks
-from browsergpu.core.errors import InvalidArgument, InvalidType
-from browsergpu.core.showing import Shown
+from browsergpu.engine.core import checks
+from browsergpu.engine.core.errors import InvalidArgument, InvalidType
+from browsergpu.engine.core.showing import Shown
 from browsergpu.networks.data.datasets import Dataset, IterableDataset, batch_of, collated
 from browsergpu.networks.data.samplers import host_generator, in_batches
 

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from browsergpu.arrays.array import Array
-from browsergpu.core import checks
-from browsergpu.core.errors import InvalidArgument, InvalidType
+from browsergpu.engine.core import checks
+from browsergpu.engine.core.errors import InvalidArgument, InvalidType
+from browsergpu.engine.gpu import platform
 from browsergpu.functions import evaluation, manipulation
-from browsergpu.gpu import platform
 
 _SHOWN_EVERY = 0.25  # seconds
 _TAKEN_EVERY = 0.02  # minimum seconds between two kept values

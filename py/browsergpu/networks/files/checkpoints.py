@@ -6,10 +6,10 @@ import json
 from typing import Any
 
 from browsergpu.arrays.array import Array
-from browsergpu.core import checks
-from browsergpu.core.errors import InvalidArgument, InvalidType
-from browsergpu.core.showing import Description
-from browsergpu.gpu import platform
+from browsergpu.engine.core import checks
+from browsergpu.engine.core.errors import InvalidArgument, InvalidType
+from browsergpu.engine.core.showing import Description
+from browsergpu.engine.gpu import platform
 from browsergpu.networks import seeding
 from browsergpu.networks.files.headers import shallow_json
 from browsergpu.networks.files.safetensors import Safetensors, save_safetensors_async

@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from browsergpu.core.checks import product
-from browsergpu.core.errors import InvalidArgument
-from browsergpu.core.showing import Description
+from browsergpu.engine.core.checks import product
+from browsergpu.engine.core.errors import InvalidArgument
+from browsergpu.engine.core.showing import Description
 
 #: Maximum length of a header, by the format.
 MOST = 100_000_000

@@ -9,13 +9,13 @@ import numpy as np
 
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.context import current
-from browsergpu.core.element_types import FLOAT32, INT32, UINT32
-from browsergpu.core.errors import InvalidArgument, InvalidType
-from browsergpu.core.files import opened
+from browsergpu.engine.core.element_types import FLOAT32, INT32, UINT32
+from browsergpu.engine.core.errors import InvalidArgument, InvalidType
+from browsergpu.engine.core.files import opened
+from browsergpu.engine.gpu import platform
 from browsergpu.functions import creation
 from browsergpu.functions.interchange.file_parts import FileParts, file_parts
 from browsergpu.functions.interchange.uploads import upload
-from browsergpu.gpu import platform
 from browsergpu.networks.files import headers
 
 #: Types whose bytes go to the GPU as they are.

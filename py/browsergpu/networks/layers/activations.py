@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from browsergpu.arrays.array import Array
-from browsergpu.core import checks
+from browsergpu.engine.core import checks
 from browsergpu.functions.nn import activations, piecewise
 from browsergpu.networks import init as beginning
 from browsergpu.networks.layers.making import parameter, placed

@@ -6,9 +6,9 @@ from math import sqrt
 from typing import Any
 
 from browsergpu.arrays.array import Array
-from browsergpu.core import checks
-from browsergpu.core.errors import InvalidArgument, InvalidType
-from browsergpu.core.showing import Description
+from browsergpu.engine.core import checks
+from browsergpu.engine.core.errors import InvalidArgument, InvalidType
+from browsergpu.engine.core.showing import Description
 from browsergpu.functions import creation, elementwise, manipulation, statistics
 from browsergpu.functions.linalg import linear
 from browsergpu.functions.nn import activations, attention, dropping, tables

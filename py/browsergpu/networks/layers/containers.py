@@ -7,7 +7,7 @@ from operator import index
 from typing import Any, Self
 
 from browsergpu.arrays.array import Array
-from browsergpu.core.errors import InvalidIndex, InvalidType
+from browsergpu.engine.core.errors import InvalidIndex, InvalidType
 from browsergpu.networks.module import Module
 from browsergpu.networks.parameter import Parameter
 

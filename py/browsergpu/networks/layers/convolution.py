@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from browsergpu.arrays.array import Array
-from browsergpu.core import checks
-from browsergpu.core.checks import integer
-from browsergpu.core.errors import InvalidArgument
+from browsergpu.engine.core import checks
+from browsergpu.engine.core.checks import integer
+from browsergpu.engine.core.errors import InvalidArgument
 from browsergpu.functions.nn import convolution, padding
 from browsergpu.networks.layers.making import begin, optional, parameter
 from browsergpu.networks.module import Module

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from browsergpu.arrays.array import Array
-from browsergpu.core import checks
-from browsergpu.core.errors import InvalidType
+from browsergpu.engine.core import checks
+from browsergpu.engine.core.errors import InvalidType
 from browsergpu.functions import elementwise
 from browsergpu.functions.nn.activations import relu
 from browsergpu.functions.nn.criteria import ctc, distances, likelihoods, margins

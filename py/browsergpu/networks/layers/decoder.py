@@ -6,8 +6,8 @@ from copy import deepcopy
 from typing import Any
 
 from browsergpu.arrays.array import Array
-from browsergpu.core import checks
-from browsergpu.core.errors import InvalidArgument, InvalidType
+from browsergpu.engine.core import checks
+from browsergpu.engine.core.errors import InvalidArgument, InvalidType
 from browsergpu.functions import creation, elementwise
 from browsergpu.networks import init
 from browsergpu.networks.layers.attention import MultiheadAttention

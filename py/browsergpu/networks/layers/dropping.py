@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from browsergpu.arrays.array import Array
-from browsergpu.core import checks
+from browsergpu.engine.core import checks
 from browsergpu.functions.nn import dropping
 from browsergpu.networks.layers.making import placed
 from browsergpu.networks.module import Module

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, Self
 
 from browsergpu.arrays.array import Array
-from browsergpu.core import checks
-from browsergpu.core.errors import InvalidArgument, InvalidType
+from browsergpu.engine.core import checks
+from browsergpu.engine.core.errors import InvalidArgument, InvalidType
 from browsergpu.functions.nn import bags, tables
 from browsergpu.networks import init
 from browsergpu.networks.layers.making import parameter

@@ -6,9 +6,9 @@ from math import sqrt
 from typing import Any
 
 from browsergpu.arrays.array import Array
-from browsergpu.core.checks import integer
-from browsergpu.core.errors import InvalidArgument
-from browsergpu.core.showing import Description
+from browsergpu.engine.core.checks import integer
+from browsergpu.engine.core.errors import InvalidArgument
+from browsergpu.engine.core.showing import Description
 from browsergpu.functions import elementwise, manipulation, statistics
 from browsergpu.functions.linalg import linear as products
 from browsergpu.functions.nn import tables

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from browsergpu.arrays.array import Array
-from browsergpu.core import checks
-from browsergpu.core.errors import InvalidArgument
+from browsergpu.engine.core import checks
+from browsergpu.engine.core.errors import InvalidArgument
 from browsergpu.functions.nn import losses
 from browsergpu.functions.nn.criteria import likelihoods
 from browsergpu.networks.module import Module

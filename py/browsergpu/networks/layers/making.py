@@ -6,7 +6,7 @@ from math import sqrt
 from typing import Any
 
 from browsergpu.arrays.array import Array
-from browsergpu.core import checks
+from browsergpu.engine.core import checks
 from browsergpu.functions import creation
 from browsergpu.networks import init
 from browsergpu.networks.module import Module

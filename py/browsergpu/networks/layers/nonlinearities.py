@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from browsergpu.arrays.array import Array
-from browsergpu.core import checks
-from browsergpu.core.errors import InvalidArgument
+from browsergpu.engine.core import checks
+from browsergpu.engine.core.errors import InvalidArgument
 from browsergpu.functions.nn import activations, gates, piecewise
 from browsergpu.networks.layers.activations import AlongAxis, InPlace
 from browsergpu.networks.layers.making import placed

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from browsergpu.arrays.array import Array
-from browsergpu.core import checks
-from browsergpu.core.errors import InvalidArgument
+from browsergpu.engine.core import checks
+from browsergpu.engine.core.errors import InvalidArgument
 from browsergpu.functions import creation, manipulation
 from browsergpu.functions.nn import normalization
 from browsergpu.networks import init

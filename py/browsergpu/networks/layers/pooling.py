@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 from browsergpu.arrays.array import Array
-from browsergpu.core import checks
-from browsergpu.core.errors import InvalidArgument
+from browsergpu.engine.core import checks
+from browsergpu.engine.core.errors import InvalidArgument
 from browsergpu.functions.nn import pooling
 from browsergpu.functions.nn.spatial import adaptive_pooling
 from browsergpu.networks.module import Module

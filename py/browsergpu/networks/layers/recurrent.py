@@ -8,8 +8,8 @@ from math import sqrt
 from typing import Any, ClassVar
 
 from browsergpu.arrays.array import Array
-from browsergpu.core import checks
-from browsergpu.core.errors import InvalidArgument, InvalidType
+from browsergpu.engine.core import checks
+from browsergpu.engine.core.errors import InvalidArgument, InvalidType
 from browsergpu.functions import creation, manipulation
 from browsergpu.functions.nn import dropping, tables
 from browsergpu.networks import init

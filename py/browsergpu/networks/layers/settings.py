@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from browsergpu.core import checks
+from browsergpu.engine.core import checks
 
 
 def extents(op: str, name: str, value: Any) -> tuple[int, ...]:

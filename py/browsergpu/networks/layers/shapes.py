@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from browsergpu.arrays.array import Array
-from browsergpu.core import checks, shapes
-from browsergpu.core.errors import InvalidArgument
+from browsergpu.engine.core import checks, shapes
+from browsergpu.engine.core.errors import InvalidArgument
 from browsergpu.functions import manipulation
 from browsergpu.networks.module import Module
 

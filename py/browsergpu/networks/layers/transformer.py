@@ -7,8 +7,8 @@ from copy import deepcopy
 from typing import Any
 
 from browsergpu.arrays.array import Array
-from browsergpu.core import checks
-from browsergpu.core.errors import InvalidArgument
+from browsergpu.engine.core import checks
+from browsergpu.engine.core.errors import InvalidArgument
 from browsergpu.functions import elementwise
 from browsergpu.functions.nn import activations
 from browsergpu.networks.layers.attention import MultiheadAttention

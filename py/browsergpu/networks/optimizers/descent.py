@@ -7,9 +7,9 @@ from typing import Any, Unpack
 
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.graphs.hooks import block_of
-from browsergpu.core import checks
-from browsergpu.core.errors import InvalidArgument
-from browsergpu.core.showing import Description
+from browsergpu.engine.core import checks
+from browsergpu.engine.core.errors import InvalidArgument
+from browsergpu.engine.core.showing import Description
 from browsergpu.functions import elementwise
 from browsergpu.networks.optimizers.kept import Kept, State
 from browsergpu.networks.optimizers.optimizer import (

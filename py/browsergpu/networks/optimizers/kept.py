@@ -10,8 +10,8 @@ from typing import Any
 
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.update import Draft
-from browsergpu.core.element_types import FLOAT32
-from browsergpu.core.showing import Shown
+from browsergpu.engine.core.element_types import FLOAT32
+from browsergpu.engine.core.showing import Shown
 from browsergpu.functions import elementwise
 from browsergpu.networks.optimizers.settings import Settings
 

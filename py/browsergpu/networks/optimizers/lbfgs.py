@@ -8,9 +8,9 @@ from typing import Any
 
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.autograd.grad_mode import enable_grad, no_grad
-from browsergpu.core import checks
-from browsergpu.core.checks import product
-from browsergpu.core.errors import InvalidArgument, InvalidType
+from browsergpu.engine.core import checks
+from browsergpu.engine.core.checks import product
+from browsergpu.engine.core.errors import InvalidArgument, InvalidType
 from browsergpu.functions import creation, elementwise, evaluation, manipulation, statistics
 from browsergpu.functions.linalg.linear import vecdot
 from browsergpu.networks.optimizers.optimizer import Optimizer, at_least

@@ -14,11 +14,11 @@ from browsergpu.arrays.graphs.hooks import checked, outside, repeated
 from browsergpu.arrays.in_place import become
 from browsergpu.arrays.indexing.assignment import check_writable
 from browsergpu.arrays.update import Draft, update
-from browsergpu.core import checks
-from browsergpu.core.element_types import FLOAT32
-from browsergpu.core.errors import InvalidArgument, InvalidType
-from browsergpu.core.showing import Description
-from browsergpu.core.turns import exclusive
+from browsergpu.engine.core import checks
+from browsergpu.engine.core.element_types import FLOAT32
+from browsergpu.engine.core.errors import InvalidArgument, InvalidType
+from browsergpu.engine.core.showing import Description
+from browsergpu.engine.core.turns import exclusive
 from browsergpu.functions import creation, elementwise
 from browsergpu.networks.optimizers.kept import Kept, State
 from browsergpu.networks.optimizers.settings import Group, Settings

@@ -10,8 +10,8 @@ from operator import itemgetter
 from typing import Any, Unpack
 
 from browsergpu.arrays.array import Array
-from browsergpu.core import checks
-from browsergpu.core.errors import InvalidArgument
+from browsergpu.engine.core import checks
+from browsergpu.engine.core.errors import InvalidArgument
 from browsergpu.functions import elementwise
 from browsergpu.networks.optimizers.kept import Kept
 from browsergpu.networks.optimizers.optimizer import Optimizer, Ways, at_least, check_ways

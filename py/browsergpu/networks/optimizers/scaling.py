@@ -16,13 +16,13 @@ from browsergpu.arrays.autograd.variable import node_of, plain
 from browsergpu.arrays.graphs.hooks import each_time, outside
 from browsergpu.arrays.in_place import become
 from browsergpu.arrays.update import Draft, update_if_any
-from browsergpu.core import checks
-from browsergpu.core.element_types import FLOAT32, ElementType
-from browsergpu.core.errors import InvalidArgument, InvalidType
-from browsergpu.core.showing import Description, Shown
-from browsergpu.core.turns import exclusive
+from browsergpu.engine.core import checks
+from browsergpu.engine.core.element_types import FLOAT32, ElementType
+from browsergpu.engine.core.errors import InvalidArgument, InvalidType
+from browsergpu.engine.core.showing import Description, Shown
+from browsergpu.engine.core.turns import exclusive
+from browsergpu.engine.kernels.fused.row_update import FLAG, NEW
 from browsergpu.functions import creation, elementwise, evaluation, manipulation, statistics
-from browsergpu.kernels.fused.row_update import FLAG, NEW
 from browsergpu.networks.optimizers.optimizer import Optimizer
 
 

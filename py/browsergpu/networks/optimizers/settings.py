@@ -8,8 +8,8 @@ from typing import Any
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.graphs.hooks import checked, each_time
 from browsergpu.arrays.update import Draft
-from browsergpu.core.errors import InvalidArgument
-from browsergpu.core.showing import Shown
+from browsergpu.engine.core.errors import InvalidArgument
+from browsergpu.engine.core.showing import Shown
 
 #: A parameter group: "params" and settings by name.
 Group = dict[str, Any]

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from browsergpu.arrays.array import Array
-from browsergpu.core import checks
-from browsergpu.core.errors import InvalidArgument, InvalidType
+from browsergpu.engine.core import checks
+from browsergpu.engine.core.errors import InvalidArgument, InvalidType
 from browsergpu.functions import creation, elementwise, manipulation
 
 __all__ = [

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from browsergpu.arrays.array import Array
-from browsergpu.core.errors import Unsupported
+from browsergpu.engine.core.errors import Unsupported
 from browsergpu.onnx.exporter.recorder import Call, Name, Recorder, emits
 from browsergpu.onnx.namespace import bg
 

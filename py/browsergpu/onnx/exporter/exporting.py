@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from browsergpu.arrays.array import Array
-from browsergpu.core import checks
-from browsergpu.core.errors import InvalidArgument, InvalidType, Unsupported
-from browsergpu.core.files import opened
+from browsergpu.engine.core import checks
+from browsergpu.engine.core.errors import InvalidArgument, InvalidType, Unsupported
+from browsergpu.engine.core.files import opened
 from browsergpu.functions import creation
 from browsergpu.networks.module import Module
 from browsergpu.onnx.exporter import emitters, networks  # noqa: F401 - they fill EMITTERS

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from browsergpu.core.errors import Unsupported
+from browsergpu.engine.core.errors import Unsupported
 from browsergpu.onnx.exporter.recorder import Call, Name, Recorder, emits
 
 

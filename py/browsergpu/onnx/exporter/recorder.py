@@ -13,8 +13,8 @@ from browsergpu.arrays.array import Array
 from browsergpu.arrays.autograd.batched import BATCHED, Frame, batch_of, batched, opened
 from browsergpu.arrays.autograd.grad_mode import no_grad
 from browsergpu.autograd import trees
-from browsergpu.core.errors import Unsupported
-from browsergpu.core.showing import Shown
+from browsergpu.engine.core.errors import Unsupported
+from browsergpu.engine.core.showing import Shown
 from browsergpu.onnx.graph.types import NUMBERS
 from browsergpu.onnx.namespace import bg
 from browsergpu.onnx.wire import messages

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from browsergpu.core.errors import InvalidArgument, Unsupported
-from browsergpu.core.showing import Description, Shown
+from browsergpu.engine.core.errors import InvalidArgument, Unsupported
+from browsergpu.engine.core.showing import Description, Shown
 from browsergpu.onnx import registry
 from browsergpu.onnx.graph.attention import with_attention
 from browsergpu.onnx.graph.external import ExternalData

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from browsergpu.core.errors import InvalidArgument
-from browsergpu.core.files import file_bytes
-from browsergpu.core.showing import Description, Shown, byte_count
+from browsergpu.engine.core.errors import InvalidArgument
+from browsergpu.engine.core.files import file_bytes
+from browsergpu.engine.core.showing import Description, Shown, byte_count
 from browsergpu.onnx.wire.messages import Entry
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from browsergpu.core.showing import Shown
+from browsergpu.engine.core.showing import Shown
 from browsergpu.onnx.graph.types import BFLOAT16, NarrowType
 from browsergpu.onnx.namespace import bg
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from browsergpu.core.showing import Shown
+from browsergpu.engine.core.showing import Shown
 from browsergpu.onnx.graph.narrow import Narrow, narrowed, widened
 from browsergpu.onnx.graph.types import BFLOAT16, DTYPES, NARROW, NarrowType
 from browsergpu.onnx.graph.values import on_host, to_gpu, to_host

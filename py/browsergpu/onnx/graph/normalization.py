@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from browsergpu.core.showing import Shown
+from browsergpu.engine.core.showing import Shown
 from browsergpu.onnx.graph.node import Node
 from browsergpu.onnx.namespace import bg
 from browsergpu.onnx.registry import Operator

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from browsergpu.core.errors import InvalidArgument
-from browsergpu.core.showing import Description, Shown
+from browsergpu.engine.core.errors import InvalidArgument
+from browsergpu.engine.core.showing import Description, Shown
 from browsergpu.onnx.graph.node import Node
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from browsergpu.core.showing import Shown
+from browsergpu.engine.core.showing import Shown
 from browsergpu.onnx.graph.types import DTYPES
 from browsergpu.onnx.wire import messages
 

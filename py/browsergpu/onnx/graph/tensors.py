@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from browsergpu.core.errors import InvalidArgument
-from browsergpu.core.showing import Description, byte_count
+from browsergpu.engine.core.errors import InvalidArgument
+from browsergpu.engine.core.showing import Description, byte_count
 from browsergpu.onnx.graph.external import ExternalData
 from browsergpu.onnx.graph.types import DTYPES, NARROW, NarrowType, type_of
 from browsergpu.onnx.wire.messages import SparseTensor, Tensor

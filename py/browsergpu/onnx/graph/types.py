@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from browsergpu.core.errors import Unsupported
-from browsergpu.core.showing import Shown
+from browsergpu.engine.core.errors import Unsupported
+from browsergpu.engine.core.showing import Shown
 
 
 @dataclass(frozen=True, slots=True, eq=False)

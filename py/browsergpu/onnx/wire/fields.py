@@ -9,8 +9,8 @@ import struct
 from collections.abc import Iterator
 from typing import Any
 
-from browsergpu.core.errors import InvalidArgument
-from browsergpu.core.showing import Description
+from browsergpu.engine.core.errors import InvalidArgument
+from browsergpu.engine.core.showing import Description
 
 #: Wire types.
 VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from browsergpu.core.showing import Shown
+from browsergpu.engine.core.showing import Shown
 
 #: A row of FIELDS: attribute, kind ("int", "float", "str", "bytes", "ints", "floats", "doubles",
 #: "strs", or a class of messages), and whether it repeats.

@@ -8,8 +8,8 @@ from browsergpu.arrays.autograd.grad_mode import enable_grad, is_grad_enabled, n
 from browsergpu.arrays.autograd.variable import source_of
 from browsergpu.autograd.backward import run_backward, seed
 from browsergpu.autograd.custom import custom_vjp
-from browsergpu.core.errors import InvalidArgument, NotDifferentiable
-from browsergpu.core.showing import Shown
+from browsergpu.engine.core.errors import InvalidArgument, NotDifferentiable
+from browsergpu.engine.core.showing import Shown
 from browsergpu.functions import creation
 from browsergpu.torch.autograd import functional
 from browsergpu.torch.tensors.devices import notice

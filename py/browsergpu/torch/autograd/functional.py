@@ -6,7 +6,7 @@ from typing import Any
 
 from browsergpu.arrays.autograd.grad_mode import enable_grad
 from browsergpu.autograd import jacobians
-from browsergpu.core.errors import InvalidArgument, UnknownName
+from browsergpu.engine.core.errors import InvalidArgument, UnknownName
 from browsergpu.torch.tensors.tensor import as_tensors
 
 

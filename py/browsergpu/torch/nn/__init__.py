@@ -6,7 +6,7 @@ import sys as _sys
 from typing import Any
 
 from browsergpu import nn as _own
-from browsergpu.core.errors import UnknownName
+from browsergpu.engine.core.errors import UnknownName
 from browsergpu.torch.nn import functional, init, losses, utils
 from browsergpu.torch.nn.module import Module, Parameter
 from browsergpu.torch.nn.module import layer as _layer

@@ -7,7 +7,7 @@ from math import inf
 from typing import Any
 
 from browsergpu import nn
-from browsergpu.core.errors import InvalidArgument, UnknownName
+from browsergpu.engine.core.errors import InvalidArgument, UnknownName
 from browsergpu.functions import creation, data_types, elementwise, manipulation
 from browsergpu.functions.linalg.linear import matmul
 from browsergpu.networks.layers.linear import bilinear as _bilinear

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from browsergpu.core.errors import InvalidArgument, UnknownName
+from browsergpu.engine.core.errors import InvalidArgument, UnknownName
 from browsergpu.networks import init as _own
 from browsergpu.torch.tensors.public import returning_tensors
 

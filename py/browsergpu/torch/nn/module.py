@@ -7,7 +7,7 @@ from typing import Any, Self
 
 from browsergpu.arrays.array import Array
 from browsergpu.autograd.array_methods import detach
-from browsergpu.core.errors import InvalidArgument
+from browsergpu.engine.core.errors import InvalidArgument
 from browsergpu.functions import creation
 from browsergpu.networks import module as networks_module
 from browsergpu.networks import parameter

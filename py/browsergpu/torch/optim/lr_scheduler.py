@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from browsergpu.core.errors import UnknownName
+from browsergpu.engine.core.errors import UnknownName
 from browsergpu.networks.optimizers import lr_scheduler as _own
 
 for _name in dir(_own):

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from browsergpu.core import checks
-from browsergpu.core.above import ABOVE
-from browsergpu.core.errors import InvalidArgument
+from browsergpu.engine.core import checks
+from browsergpu.engine.core.above import ABOVE
+from browsergpu.engine.core.errors import InvalidArgument
 from browsergpu.functions import elementwise, manipulation, parts, special
 from browsergpu.functions.linalg import norms
 from browsergpu.functions.ordering import sorting

@@ -12,7 +12,7 @@ from browsergpu.arrays.autograd.variable import Variable, plain, source_of
 from browsergpu.arrays.value import NODE
 from browsergpu.autograd import array_methods
 from browsergpu.autograd.backward import run_backward, seed
-from browsergpu.device.device import Device
+from browsergpu.engine.device.device import Device
 from browsergpu.functions import data_types, elementwise
 from browsergpu.networks.parameter import take
 from browsergpu.torch.tensors.creation import check_layout

@@ -8,7 +8,7 @@ import numpy as np
 
 from browsergpu.arrays.array import Array
 from browsergpu.autograd.array_methods import detach
-from browsergpu.core.errors import InvalidArgument
+from browsergpu.engine.core.errors import InvalidArgument
 from browsergpu.functions import creation, data_types, elementwise, manipulation
 from browsergpu.torch.tensors.devices import device_of, notice
 from browsergpu.torch.tensors.dtypes import DTYPES, INT64, default_float, dtype_of

@@ -6,9 +6,9 @@ import warnings
 from typing import Any
 
 from browsergpu.arrays.context import device_of as engines_device
-from browsergpu.core.errors import InvalidArgument
-from browsergpu.core.places import frames_of_the_package
-from browsergpu.device.device import Device
+from browsergpu.engine.core.errors import InvalidArgument
+from browsergpu.engine.core.places import frames_of_the_package
+from browsergpu.engine.device.device import Device
 
 _TYPES = ("webgpu", "cuda", "cpu", "mps", "xpu", "meta")
 _noted: set[str] = set()

@@ -9,7 +9,7 @@ import numpy as np
 
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.value import NODE
-from browsergpu.core.errors import InvalidArgument, InvalidType, Unsupported
+from browsergpu.engine.core.errors import InvalidArgument, InvalidType, Unsupported
 from browsergpu.functions import data_types
 from browsergpu.torch.tensors.public import public
 

@@ -111,7 +111,7 @@ def copy_(self: Any, src: Any, non_blocking: bool = False) -> Any:
 
 def fill_diagonal_(self: Any, fill_value: Any, wrap: bool = False) -> Any:
     """Assign a number to the diagonal of a matrix."""
-    from browsergpu.core.above import ABOVE
+    from browsergpu.engine.core.above import ABOVE
 
     ABOVE.namespace.fill_diagonal(self, fill_value, wrap)
     return self

@@ -9,8 +9,8 @@ from browsergpu.arrays.autograd.variable import Variable
 from browsergpu.arrays.in_place import become
 from browsergpu.arrays.value import NODE
 from browsergpu.autograd.operators import rebind
-from browsergpu.core.element_types import is_same_kind
-from browsergpu.core.errors import InvalidArgument, InvalidType
+from browsergpu.engine.core.element_types import is_same_kind
+from browsergpu.engine.core.errors import InvalidArgument, InvalidType
 from browsergpu.functions import data_types, elementwise, manipulation, parts
 from browsergpu.functions.ordering import additions, sorting
 from browsergpu.torch.tensors.public import add_method, public

@@ -12,8 +12,8 @@ from browsergpu.arrays.autograd.batched import Batched
 from browsergpu.arrays.autograd.rules import values
 from browsergpu.arrays.autograd.variable import Variable
 from browsergpu.arrays.value import Value
-from browsergpu.core.above import ABOVE
-from browsergpu.core.errors import InvalidArgument
+from browsergpu.engine.core.above import ABOVE
+from browsergpu.engine.core.errors import InvalidArgument
 from browsergpu.functions import data_types, elementwise, special
 from browsergpu.functions.nn import activations
 from browsergpu.torch.tensors.dtypes import FLOAT32, INT64, default_float, operands

@@ -6,8 +6,8 @@ from collections import namedtuple
 from typing import Any
 
 from browsergpu.arrays.array import Array
-from browsergpu.core.above import ABOVE
-from browsergpu.core.errors import InvalidArgument
+from browsergpu.engine.core.above import ABOVE
+from browsergpu.engine.core.errors import InvalidArgument
 from browsergpu.functions import creation, elementwise, manipulation
 from browsergpu.functions.linalg import contraction, equations, linear, norms, triangular
 from browsergpu.torch.tensors.dtypes import operands

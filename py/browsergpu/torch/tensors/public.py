@@ -7,7 +7,7 @@ from functools import wraps
 from inspect import signature
 from typing import Any
 
-from browsergpu.core.errors import InvalidType
+from browsergpu.engine.core.errors import InvalidType
 from browsergpu.torch.tensors.tensor import BatchedTensor, Tensor, TrackedTensor, as_tensors
 
 #: ``torch.<name>``.

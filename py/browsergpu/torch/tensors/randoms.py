@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from browsergpu.arrays.array import Array
-from browsergpu.core.above import ABOVE
-from browsergpu.core.errors import InvalidArgument, InvalidType
-from browsergpu.core.showing import Shown
+from browsergpu.engine.core.above import ABOVE
+from browsergpu.engine.core.errors import InvalidArgument, InvalidType
+from browsergpu.engine.core.showing import Shown
 from browsergpu.functions import data_types, elementwise, manipulation, statistics
 from browsergpu.functions.ordering import sorting
 from browsergpu.functions.random.generator import default_rng

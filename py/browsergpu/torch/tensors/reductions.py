@@ -6,8 +6,8 @@ from collections import namedtuple
 from typing import Any
 
 from browsergpu.arrays.array import Array
-from browsergpu.core.above import ABOVE
-from browsergpu.core.errors import InvalidArgument, InvalidType
+from browsergpu.engine.core.above import ABOVE
+from browsergpu.engine.core.errors import InvalidArgument, InvalidType
 from browsergpu.functions import data_types, elementwise, manipulation, special, statistics
 from browsergpu.functions.linalg import norms
 from browsergpu.functions.ordering import cumulative, sorting

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from browsergpu.arrays.array import Array
-from browsergpu.core.above import ABOVE
-from browsergpu.core.checks import product
-from browsergpu.core.errors import InvalidArgument
+from browsergpu.engine.core.above import ABOVE
+from browsergpu.engine.core.checks import product
+from browsergpu.engine.core.errors import InvalidArgument
 from browsergpu.functions import creation, data_types, elementwise, manipulation, parts
 from browsergpu.functions.ordering.combinations import combined_at, extreme_at
 from browsergpu.torch.tensors.indexing import added, in_place

@@ -9,9 +9,9 @@ import numpy as np
 
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.value import NODE
-from browsergpu.core.above import ABOVE
-from browsergpu.core.checks import product
-from browsergpu.core.errors import InvalidArgument, InvalidIndex, InvalidType
+from browsergpu.engine.core.above import ABOVE
+from browsergpu.engine.core.checks import product
+from browsergpu.engine.core.errors import InvalidArgument, InvalidIndex, InvalidType
 from browsergpu.functions import data_types, manipulation
 from browsergpu.torch.tensors.creation import shape_of
 from browsergpu.torch.tensors.dtypes import dtype_of, promoted

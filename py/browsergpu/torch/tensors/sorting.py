@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from browsergpu.arrays.array import Array
-from browsergpu.core.above import ABOVE
-from browsergpu.core.errors import InvalidArgument
+from browsergpu.engine.core.above import ABOVE
+from browsergpu.engine.core.errors import InvalidArgument
 from browsergpu.functions import creation, data_types, manipulation
 from browsergpu.functions.ordering import sorting
 from browsergpu.torch.tensors.public import public

@@ -8,11 +8,11 @@ import numpy as np
 
 from browsergpu.arrays.value import NODE
 from browsergpu.arrays.views.aliases import fills_memory
-from browsergpu.core import checks
-from browsergpu.core.above import ABOVE
-from browsergpu.core.errors import InvalidArgument
-from browsergpu.core.shapes import contiguous_strides
-from browsergpu.core.turns import exclusive
+from browsergpu.engine.core import checks
+from browsergpu.engine.core.above import ABOVE
+from browsergpu.engine.core.errors import InvalidArgument
+from browsergpu.engine.core.shapes import contiguous_strides
+from browsergpu.engine.core.turns import exclusive
 from browsergpu.functions import manipulation
 from browsergpu.torch.tensors.public import public
 from browsergpu.torch.tensors.shapes import axis_of

@@ -19,8 +19,8 @@ from browsergpu.arrays.autograd.variable import Variable, plain
 from browsergpu.arrays.lazy.trace import Tracer
 from browsergpu.arrays.value import NODE, Value
 from browsergpu.arrays.views.aliases import alias
-from browsergpu.core.checks import product
-from browsergpu.core.errors import UnknownName
+from browsergpu.engine.core.checks import product
+from browsergpu.engine.core.errors import UnknownName
 
 _item = tuple.__getitem__
 #: An argument that is not given.

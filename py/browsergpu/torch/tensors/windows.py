@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from browsergpu.core import checks
+from browsergpu.engine.core import checks
 from browsergpu.functions import creation, data_types, elementwise
 from browsergpu.torch.tensors.creation import check_layout, finished
 from browsergpu.torch.tensors.devices import device_of

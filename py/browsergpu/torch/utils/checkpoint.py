@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from browsergpu.autograd import custom
-from browsergpu.core.errors import InvalidArgument
+from browsergpu.engine.core.errors import InvalidArgument
 from browsergpu.torch.tensors.tensor import as_tensors
 
 

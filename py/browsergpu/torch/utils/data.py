@@ -7,8 +7,8 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from browsergpu.core.errors import InvalidArgument, InvalidType
-from browsergpu.core.showing import Shown
+from browsergpu.engine.core.errors import InvalidArgument, InvalidType
+from browsergpu.engine.core.showing import Shown
 from browsergpu.networks.data import datasets as own
 from browsergpu.networks.data import samplers
 from browsergpu.torch.tensors.devices import notice

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from browsergpu.core.errors import UnknownName
+from browsergpu.engine.core.errors import UnknownName
 from browsergpu.torch.vision import datasets, models, transforms, utils
 
 __all__ = ["datasets", "models", "transforms", "utils"]

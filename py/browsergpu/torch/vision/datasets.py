@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from browsergpu.core.errors import InvalidArgument, UnknownName
+from browsergpu.engine.core.errors import InvalidArgument, UnknownName
 from browsergpu.functions import creation
 from browsergpu.torch.tensors.tensor import as_tensors
 from browsergpu.torch.utils.data import Dataset

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from browsergpu.core.errors import InvalidArgument, UnknownName
+from browsergpu.engine.core.errors import InvalidArgument, UnknownName
 from browsergpu.torch import nn as _nn
 
 nn: Any = _nn  # its layers are made at import

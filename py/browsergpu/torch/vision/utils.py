@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import ceil
 from typing import Any
 
-from browsergpu.core.errors import InvalidArgument, InvalidType, UnknownName
+from browsergpu.engine.core.errors import InvalidArgument, InvalidType, UnknownName
 from browsergpu.functions import creation, elementwise, manipulation, statistics
 from browsergpu.torch.tensors.public import returning_tensors
 from browsergpu.torch.tensors.tensor import is_tensor

@@ -20,7 +20,7 @@ MASK = np.array([True, False, True])
 @pytest.fixture
 def other(bg: Any) -> Iterator[Any]:
     """A second device, on the same GPU if there is only one."""
-    from browsergpu.gpu.platform import block_on
+    from browsergpu.engine.gpu.platform import block_on
 
     device = block_on(bg.Device.request(), "test")
     yield device

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from browsergpu.core.errors import InvalidArgument, InvalidType
+from browsergpu.engine.core.errors import InvalidArgument, InvalidType
 from browsergpu.functions.images import colormaps, drawing, figures
 
 X = np.random.default_rng(3).normal(size=(9, 13)).astype(np.float32)

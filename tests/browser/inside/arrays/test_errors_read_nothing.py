@@ -203,7 +203,7 @@ def test_no_refusal_of_the_backends_reads_an_array(
 def test_every_error_shows_an_array_without_reading_it(
     bg: Any, unreadable: pytest.MonkeyPatch, value: str
 ) -> None:
-    from browsergpu.core import errors
+    from browsergpu.engine.core import errors
 
     given = VALUES[value](bg)
     for kind in (errors.InvalidArgument, errors.InvalidType, errors.InvalidIndex):

@@ -35,8 +35,8 @@ def backend(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     """A new backend without kernels. It remembers fewer of them, so that tests can make few."""
     import browsergpu
 
-    monkeypatch.setattr("browsergpu.device.generated.MOST_KERNELS", MOST)
-    monkeypatch.setattr("browsergpu.device.device.MOST_SOURCES", MOST)
+    monkeypatch.setattr("browsergpu.engine.device.generated.MOST_KERNELS", MOST)
+    monkeypatch.setattr("browsergpu.engine.device.device.MOST_SOURCES", MOST)
     with browsergpu.WasmBackend(warm_up=False) as made:
         made.init()
         yield made

@@ -30,7 +30,7 @@ def ready(bg: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, Any]]:
 
     No other test has these shapes, because plans are cached.
     """
-    from browsergpu.core import grids
+    from browsergpu.engine.core import grids
 
     arrays = {name: bg.asarray(x) for name, x in OWN.items()}
     bg.eval(*arrays.values())
@@ -120,8 +120,8 @@ def test_gradients_of_parts(bg: Any, ready: dict[str, Any]) -> None:
 @pytest.mark.parametrize("number", [2**32, -1, 1.5])
 def test_a_number_that_fits_no_word_never_reaches_the_gpu(bg: Any, number: Any) -> None:
     """The ports check numbers too, in case a function forgets to."""
+    from browsergpu.engine.gpu.program import BoundStep, picker
     from browsergpu.errors import Unsupported
-    from browsergpu.gpu.program import BoundStep, picker
 
     x = bg.ones(8)
     bg.eval(x)

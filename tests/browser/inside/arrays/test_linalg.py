@@ -169,7 +169,7 @@ def test_eigenvalues(bg: Any, kind: str) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_rows_of_large_matrices_are_turned_in_blocks(bg: Any, monkeypatch: Any, kind: str) -> None:
-    from browsergpu.kernels.linalg import jacobi
+    from browsergpu.engine.kernels.linalg import jacobi
 
     monkeypatch.setattr(jacobi, "_ALONE", 4)
     monkeypatch.setattr(jacobi, "_SWEEPS_APART", 7)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from browsergpu.core.errors import InvalidArgument, InvalidType
+from browsergpu.engine.core.errors import InvalidArgument, InvalidType
 from browsergpu.functions.images import curves, paper, plots, series
 
 

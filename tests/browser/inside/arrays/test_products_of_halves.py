@@ -12,14 +12,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from browsergpu.core.turns import exclusive
+from browsergpu.engine.core.turns import exclusive
+from browsergpu.engine.kernels.convolution import conv2d_products
+from browsergpu.engine.kernels.convolution.conv2d import plan_conv2d
+from browsergpu.engine.kernels.matmul import gemm_f16
+from browsergpu.engine.kernels.table import KERNELS
+from browsergpu.engine.kernels.text import shaders
+from browsergpu.engine.tensors.staging import launch, of_operands
 from browsergpu.functions.nn import inputs
-from browsergpu.kernels.convolution import conv2d_products
-from browsergpu.kernels.convolution.conv2d import plan_conv2d
-from browsergpu.kernels.matmul import gemm_f16
-from browsergpu.kernels.table import KERNELS
-from browsergpu.kernels.text import shaders
-from browsergpu.tensors.staging import launch, of_operands
 from inside.gpu import each_variant, random_array
 
 pytestmark = pytest.mark.firefox

@@ -18,7 +18,7 @@ X = sample("float32", (3, 4))
 @pytest.fixture
 def alone(bg: Any, backend: Any) -> Iterator[Any]:
     """A device for arrays that only this test uses."""
-    from browsergpu.gpu.platform import block_on
+    from browsergpu.engine.gpu.platform import block_on
 
     yield bg.use(block_on(bg.Device.request(warm_up=False), "test"))
     bg.use(backend)
@@ -58,7 +58,7 @@ def test_arrays_work_again_after_recover(bg: Any, alone: Any) -> None:
 
 @pytest.mark.provokes_errors
 def test_recover_without_blocking_opens_one_device(bg: Any, alone: Any) -> None:
-    from browsergpu.gpu.platform import block_on
+    from browsergpu.engine.gpu.platform import block_on
 
     bg.eval(bg.asarray(X))
     advice(bg, alone, lambda: bg.asarray(X).numpy())
@@ -88,7 +88,7 @@ def test_recover_without_an_open_gpu_says_so(bg: Any, alone: Any) -> None:
 
 @pytest.mark.provokes_errors
 def test_the_advice_names_the_users_interface(bg: Any) -> None:
-    from browsergpu.gpu.platform import block_on
+    from browsergpu.engine.gpu.platform import block_on
 
     with bg.WasmBackend(warm_up=False) as own:
         own.init()

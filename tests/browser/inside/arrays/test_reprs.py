@@ -75,7 +75,7 @@ def test_no_object_shows_an_address(bg: Any, backend: Any) -> None:
 
 
 def test_a_device_shows_name_engine_kind_state_and_memory(bg: Any, backend: Any) -> None:
-    from browsergpu.gpu.platform import block_on, engine_name
+    from browsergpu.engine.gpu.platform import block_on, engine_name
 
     device = block_on(bg.Device.request(warm_up=False), "test")
     kind = "software" if device.device_type == "cpu" else "GPU"

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.firefox
 def nothing_open(bg: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     """browsergpu before its first array. Yields the devices that are opened."""
     from browsergpu.arrays import context
-    from browsergpu.device.device import open_devices
+    from browsergpu.engine.device.device import open_devices
 
     monkeypatch.setattr(context, "_current", [])
     monkeypatch.setattr(context, "_by_number", {})

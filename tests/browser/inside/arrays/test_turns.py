@@ -30,7 +30,7 @@ def as_of_the_package(code: str, **names: Any) -> Any:
 )
 def test_a_function_that_forgets_to_take_the_turn_is_found(bg: Any, code: str) -> None:
     from browsergpu.arrays import reduce
-    from browsergpu.core.turns import exclusive
+    from browsergpu.engine.core.turns import exclusive
 
     x = bg.ones(3)
     bg.eval(x)

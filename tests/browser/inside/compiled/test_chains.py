@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from browsergpu.kernels.base import chains
-from browsergpu.kernels.variants import VARIANTS
+from browsergpu.engine.kernels.base import chains
+from browsergpu.engine.kernels.variants import VARIANTS
 from inside.compiled.merging import both, data, near
 from inside.compiled.test_optimized_convolutions import CASES, operands
 from inside.gpu import only_variant

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from browsergpu.kernels.convolution.conv2d import plan_conv2d
-from browsergpu.kernels.convolution.conv2d_products import is_by_product
-from browsergpu.kernels.variants import VARIANTS
+from browsergpu.engine.kernels.convolution.conv2d import plan_conv2d
+from browsergpu.engine.kernels.convolution.conv2d_products import is_by_product
+from browsergpu.engine.kernels.variants import VARIANTS
 from inside.compiled.merging import both, data, near
 from inside.gpu import only_variant
 

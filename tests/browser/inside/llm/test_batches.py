@@ -115,7 +115,7 @@ def test_one_prompt_in_a_list(bg: Any, llm: Any) -> None:
 
 
 def test_awaited_texts(bg: Any, llm: Any) -> None:
-    from browsergpu.gpu import platform
+    from browsergpu.engine.gpu import platform
 
     found = platform.block_on(llm.generate_async(PROMPTS[:2], max_tokens=5), "test")
     _check_equal(found, _alone(llm, PROMPTS[:2], max_tokens=5))

@@ -40,7 +40,7 @@ def served(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[tuple[Path, str, list[str]]]:
     """A folder, its address, and the names of requested files. Downloads are kept elsewhere."""
-    from browsergpu.gpu import platform
+    from browsergpu.engine.gpu import platform
 
     folder, asked = tmp_path / "served", []
     folder.mkdir()

@@ -188,7 +188,7 @@ def test_a_stream_that_is_left(bg: Any, llm: Any) -> None:
 
 
 def test_awaited_text(bg: Any, llm: Any) -> None:
-    from browsergpu.gpu import platform
+    from browsergpu.engine.gpu import platform
 
     async def text() -> tuple[str, str]:
         found = [piece async for piece in llm.stream_async(PROMPT, max_tokens=8)]

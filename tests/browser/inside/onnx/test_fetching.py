@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from browsergpu.gpu import content, platform
+from browsergpu.engine.gpu import content, platform
 from inside.onnx import making
 from inside.onnx.making import node, value
 

@@ -28,7 +28,7 @@ def fresh(bg: Any, backend: Any) -> Iterator[Any]:
 @pytest.fixture
 def waits(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The operations that wait for the GPU."""
-    from browsergpu.gpu import platform
+    from browsergpu.engine.gpu import platform
 
     found: list[str] = []
     block_on = platform.block_on

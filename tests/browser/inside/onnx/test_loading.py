@@ -76,7 +76,7 @@ def test_sources(bg: Any, tmp_path: Path) -> None:
 
 
 def test_addresses_are_fetched(bg: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    from browsergpu.gpu import content
+    from browsergpu.engine.gpu import content
 
     files = {"https://host/m.onnx": outside("w.bin"), "https://host/w.bin": W.tobytes()}
 

@@ -22,7 +22,7 @@ ROWS = 23
 @pytest.fixture(autouse=True)
 def narrow_grids(monkeypatch: pytest.MonkeyPatch) -> None:
     """Allow 5 workgroups in a dimension; 23 workgroups make 5 × 5, two of which must do nothing."""
-    from browsergpu.core import grids
+    from browsergpu.engine.core import grids
 
     monkeypatch.setattr(grids, "MAX_PER_DIMENSION", 5)
     assert grids.fold(ROWS) == (5, 5, 1)

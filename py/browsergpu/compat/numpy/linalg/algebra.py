@@ -11,8 +11,8 @@ import numpy as np
 from browsergpu.arrays.array import Array
 from browsergpu.compat.numpy.fallback import on_host
 from browsergpu.compat.numpy.operands import as_floats, write_out
-from browsergpu.core.checks import product
-from browsergpu.core.errors import InvalidArgument
+from browsergpu.engine.core.checks import product
+from browsergpu.engine.core.errors import InvalidArgument
 from browsergpu.functions import creation, elementwise, manipulation, statistics
 from browsergpu.functions.linalg import decompositions, equations, linear, norms
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from browsergpu.arrays.array import Array
 from browsergpu.compat.numpy.operands import on_one_device, write_out
-from browsergpu.core.checks import is_several
-from browsergpu.core.errors import InvalidArgument
+from browsergpu.engine.core.checks import is_several
+from browsergpu.engine.core.errors import InvalidArgument
 from browsergpu.functions import manipulation, statistics
 from browsergpu.functions.linalg import decompositions, equations, linear, norms
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from browsergpu.arrays.array import Array
 from browsergpu.compat.numpy.operands import as_floats, on_one_device
-from browsergpu.core import checks
-from browsergpu.core.errors import InvalidArgument, InvalidType
+from browsergpu.engine.core import checks
+from browsergpu.engine.core.errors import InvalidArgument, InvalidType
 from browsergpu.functions import creation, manipulation
 
 

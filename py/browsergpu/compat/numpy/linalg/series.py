@@ -13,8 +13,8 @@ from browsergpu.compat.numpy.fallback import on_host
 from browsergpu.compat.numpy.linalg.algebra import lstsq
 from browsergpu.compat.numpy.manipulation.indices import sliding_window_view
 from browsergpu.compat.numpy.operands import as_floats, flattened
-from browsergpu.core import checks, shapes
-from browsergpu.core.errors import InvalidArgument
+from browsergpu.engine.core import checks, shapes
+from browsergpu.engine.core.errors import InvalidArgument
 from browsergpu.functions import creation, elementwise, manipulation, statistics
 from browsergpu.functions.ordering import sorting
 

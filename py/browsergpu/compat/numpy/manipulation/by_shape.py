@@ -10,9 +10,9 @@ import numpy as np
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.views.aliases import place_of
 from browsergpu.compat.numpy.operands import as_floats
-from browsergpu.core import checks, shapes
-from browsergpu.core.element_types import DEFAULTS
-from browsergpu.core.errors import InvalidArgument
+from browsergpu.engine.core import checks, shapes
+from browsergpu.engine.core.element_types import DEFAULTS
+from browsergpu.engine.core.errors import InvalidArgument
 from browsergpu.functions import creation, elementwise, manipulation, statistics
 from browsergpu.functions.linalg import linear
 

@@ -10,8 +10,8 @@ import numpy as np
 from browsergpu.arrays import reduce
 from browsergpu.arrays.array import Array
 from browsergpu.compat.numpy.operands import on_one_device, subarrays, write_out
-from browsergpu.core.errors import InvalidArgument, InvalidType
-from browsergpu.core.showing import Description
+from browsergpu.engine.core.errors import InvalidArgument, InvalidType
+from browsergpu.engine.core.showing import Description
 from browsergpu.functions import creation, elementwise
 
 

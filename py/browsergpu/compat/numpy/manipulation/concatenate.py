@@ -12,8 +12,8 @@ from browsergpu.arrays.array import Array
 from browsergpu.compat.numpy.coercion import operand
 from browsergpu.compat.numpy.fallback import to_host
 from browsergpu.compat.numpy.operands import flattened, on_one_device, refuse, write_out
-from browsergpu.core import checks, shapes
-from browsergpu.core.errors import InvalidArgument
+from browsergpu.engine.core import checks, shapes
+from browsergpu.engine.core.errors import InvalidArgument
 from browsergpu.functions import creation, manipulation, meta
 
 

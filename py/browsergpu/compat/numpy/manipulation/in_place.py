@@ -10,8 +10,8 @@ import numpy as np
 from browsergpu.arrays.array import Array
 from browsergpu.compat.numpy.manipulation.concatenate import resize
 from browsergpu.compat.numpy.operands import indices_by_mode, on_one_device
-from browsergpu.core import shapes
-from browsergpu.core.errors import InvalidArgument, InvalidType
+from browsergpu.engine.core import shapes
+from browsergpu.engine.core.errors import InvalidArgument, InvalidType
 from browsergpu.functions import creation, elementwise, manipulation
 
 

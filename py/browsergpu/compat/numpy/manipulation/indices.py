@@ -15,9 +15,9 @@ from browsergpu.arrays.views.strided import strides_of, view
 from browsergpu.compat.numpy.coercion import operand
 from browsergpu.compat.numpy.operands import indices_by_mode, on_one_device, refuse
 from browsergpu.compat.numpy.statistics.edges import count_edges_at_most
-from browsergpu.core import checks, shapes
-from browsergpu.core.errors import InvalidArgument, InvalidType
-from browsergpu.core.showing import Description
+from browsergpu.engine.core import checks, shapes
+from browsergpu.engine.core.errors import InvalidArgument, InvalidType
+from browsergpu.engine.core.showing import Description
 from browsergpu.functions import creation, elementwise, manipulation
 from browsergpu.functions.linalg import linear
 from browsergpu.functions.ordering import sorting

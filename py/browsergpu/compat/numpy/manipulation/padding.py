@@ -10,9 +10,9 @@ import numpy as np
 from browsergpu.arrays.array import Array
 from browsergpu.compat.numpy.operands import supports_meta
 from browsergpu.compat.numpy.statistics import integer_medians, quantiles
-from browsergpu.core import checks, shapes
-from browsergpu.core.errors import InvalidArgument, InvalidType
-from browsergpu.core.turns import exclusive
+from browsergpu.engine.core import checks, shapes
+from browsergpu.engine.core.errors import InvalidArgument, InvalidType
+from browsergpu.engine.core.turns import exclusive
 from browsergpu.functions import creation, elementwise, manipulation, statistics
 
 #: Two numbers, such as the padding before and after an axis.

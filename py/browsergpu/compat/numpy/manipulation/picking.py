@@ -10,8 +10,8 @@ import numpy as np
 from browsergpu.arrays.array import Array
 from browsergpu.compat.numpy.fallback import on_host
 from browsergpu.compat.numpy.operands import flattened, refuse, write_out
-from browsergpu.core import checks, shapes
-from browsergpu.core.errors import InvalidArgument, InvalidType
+from browsergpu.engine.core import checks, shapes
+from browsergpu.engine.core.errors import InvalidArgument, InvalidType
 from browsergpu.functions import creation, elementwise, manipulation, statistics
 from browsergpu.functions.ordering import sets, sorting
 

@@ -17,9 +17,9 @@ from browsergpu.compat.numpy.statistics.edges import (
     count_elements_below,
     equals_number,
 )
-from browsergpu.core import checks
-from browsergpu.core.errors import InvalidArgument, InvalidType
-from browsergpu.core.showing import Description
+from browsergpu.engine.core import checks
+from browsergpu.engine.core.errors import InvalidArgument, InvalidType
+from browsergpu.engine.core.showing import Description
 from browsergpu.functions import creation, elementwise, manipulation, parts, statistics
 from browsergpu.functions.ordering import sorting
 

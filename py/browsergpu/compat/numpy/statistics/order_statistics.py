@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from browsergpu.core.errors import InvalidArgument
+from browsergpu.engine.core.errors import InvalidArgument
 
 #: The parameters alpha and beta of continuous methods.
 _CONTINUOUS = {

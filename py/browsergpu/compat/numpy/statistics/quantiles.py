@@ -11,11 +11,11 @@ import numpy as np
 from browsergpu.arrays.array import Array
 from browsergpu.compat.numpy.operands import refuse, supports_meta, write_out
 from browsergpu.compat.numpy.statistics.order_statistics import Between, between
-from browsergpu.core import shapes
-from browsergpu.core.errors import InvalidArgument, InvalidType
+from browsergpu.engine.core import shapes
+from browsergpu.engine.core.errors import InvalidArgument, InvalidType
+from browsergpu.engine.gpu import platform
 from browsergpu.functions import creation, elementwise, manipulation, statistics
 from browsergpu.functions.ordering import sorting
-from browsergpu.gpu import platform
 
 #: Up to this number of positions, the host computes them for every possible number of elements.
 _FEW_PLACES = 1 << 16

@@ -9,9 +9,9 @@ import numpy as np
 
 from browsergpu.arrays.array import Array
 from browsergpu.compat.numpy.operands import on_one_device, write_out
-from browsergpu.core import shapes
-from browsergpu.core.checks import product
-from browsergpu.core.errors import InvalidArgument, InvalidType
+from browsergpu.engine.core import shapes
+from browsergpu.engine.core.checks import product
+from browsergpu.engine.core.errors import InvalidArgument, InvalidType
 from browsergpu.functions import elementwise, manipulation, statistics
 from browsergpu.functions.ordering import sorting
 

@@ -15,8 +15,8 @@ import numpy as np
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.autograd.precision import widened
 from browsergpu.arrays.autograd.rules import composed, differentiable
-from browsergpu.core import checks
-from browsergpu.core.errors import InvalidArgument
+from browsergpu.engine.core import checks
+from browsergpu.engine.core.errors import InvalidArgument
 from browsergpu.functions import creation, elementwise, manipulation
 from browsergpu.functions.nn import inputs
 from browsergpu.functions.nn.losses import check_reduction, reduced

@@ -5,8 +5,8 @@ from __future__ import annotations
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.autograd.precision import widened
 from browsergpu.arrays.autograd.rules import composed
-from browsergpu.core import checks, shapes
-from browsergpu.core.errors import InvalidArgument
+from browsergpu.engine.core import checks, shapes
+from browsergpu.engine.core.errors import InvalidArgument
 from browsergpu.functions import elementwise, statistics
 from browsergpu.functions.linalg import norms
 from browsergpu.functions.nn import inputs

@@ -9,8 +9,8 @@ from browsergpu.arrays.array import Array
 from browsergpu.arrays.autograd.precision import widened
 from browsergpu.arrays.autograd.rules import composed, differentiable
 from browsergpu.arrays.autograd.variable import plain
-from browsergpu.core import checks
-from browsergpu.core.errors import InvalidArgument
+from browsergpu.engine.core import checks
+from browsergpu.engine.core.errors import InvalidArgument
 from browsergpu.functions import creation, elementwise, manipulation, statistics
 from browsergpu.functions.nn import inputs
 from browsergpu.functions.nn.losses import broadcast_factor, check_reduction, reduced

@@ -7,8 +7,8 @@ from typing import Any
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.autograd.precision import widened
 from browsergpu.arrays.autograd.rules import composed
-from browsergpu.core import checks
-from browsergpu.core.errors import InvalidArgument
+from browsergpu.engine.core import checks
+from browsergpu.engine.core.errors import InvalidArgument
 from browsergpu.functions import creation, elementwise, manipulation, statistics
 from browsergpu.functions.nn import gates, inputs
 from browsergpu.functions.nn.activations import relu

@@ -10,10 +10,10 @@ from browsergpu.arrays import apply
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.autograd.rules import composed
 from browsergpu.arrays.autograd.variable import plain
-from browsergpu.core import checks
-from browsergpu.core.checks import product
-from browsergpu.core.element_types import INT32
-from browsergpu.core.errors import InvalidArgument
+from browsergpu.engine.core import checks
+from browsergpu.engine.core.checks import product
+from browsergpu.engine.core.element_types import INT32
+from browsergpu.engine.core.errors import InvalidArgument
 from browsergpu.functions import creation, elementwise, manipulation
 from browsergpu.functions.nn import inputs, pooling
 from browsergpu.functions.ordering import sorting

@@ -10,9 +10,9 @@ import numpy as np
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.autograd.rules import composed
 from browsergpu.arrays.autograd.variable import plain
-from browsergpu.core import checks
-from browsergpu.core.checks import product
-from browsergpu.core.errors import InvalidArgument
+from browsergpu.engine.core import checks
+from browsergpu.engine.core.checks import product
+from browsergpu.engine.core.errors import InvalidArgument
 from browsergpu.functions import creation, elementwise, manipulation
 from browsergpu.functions.linalg.linear import matmul
 from browsergpu.functions.nn import inputs

@@ -8,10 +8,10 @@ from typing import Any
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.autograd.nodes import Like
 from browsergpu.arrays.autograd.rules import differentiable
-from browsergpu.core import checks
-from browsergpu.core.checks import product
-from browsergpu.core.errors import InvalidArgument
-from browsergpu.core.shapes import Shape
+from browsergpu.engine.core import checks
+from browsergpu.engine.core.checks import product
+from browsergpu.engine.core.errors import InvalidArgument
+from browsergpu.engine.core.shapes import Shape
 from browsergpu.functions import creation, manipulation
 from browsergpu.functions.nn import inputs
 from browsergpu.functions.nn.padding import pad

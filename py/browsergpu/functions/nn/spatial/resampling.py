@@ -9,9 +9,9 @@ import numpy as np
 
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.autograd.rules import composed
-from browsergpu.core import checks
-from browsergpu.core.errors import InvalidArgument
-from browsergpu.core.shapes import Shape
+from browsergpu.engine.core import checks
+from browsergpu.engine.core.errors import InvalidArgument
+from browsergpu.engine.core.shapes import Shape
 from browsergpu.functions import manipulation
 from browsergpu.functions.images.interpolation import taps
 from browsergpu.functions.nn import inputs, pooling

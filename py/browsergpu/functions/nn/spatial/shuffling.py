@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.autograd.rules import composed
-from browsergpu.core import checks
-from browsergpu.core.errors import InvalidArgument
+from browsergpu.engine.core import checks
+from browsergpu.engine.core.errors import InvalidArgument
 from browsergpu.functions import manipulation
 from browsergpu.functions.operands import array
 

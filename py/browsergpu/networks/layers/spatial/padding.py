@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from browsergpu.arrays.array import Array
-from browsergpu.core import checks
-from browsergpu.core.errors import InvalidArgument
+from browsergpu.engine.core import checks
+from browsergpu.engine.core.errors import InvalidArgument
 from browsergpu.functions.nn.padding import pad
 from browsergpu.networks.module import Module
 

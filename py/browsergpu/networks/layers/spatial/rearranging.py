@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from browsergpu.arrays.array import Array
-from browsergpu.core import checks
+from browsergpu.engine.core import checks
 from browsergpu.functions.nn.spatial import patches, resampling, shuffling
 from browsergpu.networks.module import Module
 

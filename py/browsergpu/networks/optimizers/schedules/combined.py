@@ -6,8 +6,8 @@ from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from browsergpu.core import checks
-from browsergpu.core.errors import InvalidArgument, InvalidType
+from browsergpu.engine.core import checks
+from browsergpu.engine.core.errors import InvalidArgument, InvalidType
 from browsergpu.networks.optimizers.optimizer import Optimizer
 from browsergpu.networks.optimizers.schedules.base import LRScheduler, checked_state
 

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from math import cos, floor, pi
 from typing import Any
 
-from browsergpu.core import checks
-from browsergpu.core.errors import InvalidArgument, InvalidType
+from browsergpu.engine.core import checks
+from browsergpu.engine.core.errors import InvalidArgument, InvalidType
 from browsergpu.networks.optimizers.optimizer import Optimizer
 from browsergpu.networks.optimizers.schedules.base import LRScheduler, for_each_group
 from browsergpu.networks.optimizers.settings import Group

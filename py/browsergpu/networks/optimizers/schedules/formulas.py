@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from math import cos, floor, log, pi, prod
 from typing import Any
 
-from browsergpu.core import checks
+from browsergpu.engine.core import checks
 from browsergpu.networks.optimizers.optimizer import Optimizer
 from browsergpu.networks.optimizers.schedules.base import (
     Chainable,

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from math import inf
 from typing import Any
 
-from browsergpu.core import checks
-from browsergpu.core.errors import InvalidArgument
+from browsergpu.engine.core import checks
+from browsergpu.engine.core.errors import InvalidArgument
 from browsergpu.networks.optimizers.optimizer import Optimizer
 from browsergpu.networks.optimizers.schedules.base import (
     LRScheduler,

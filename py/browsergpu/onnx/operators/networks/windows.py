@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from browsergpu.core.showing import Shown
+from browsergpu.engine.core.showing import Shown
 
 
 @dataclass(repr=False, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from browsergpu.core.errors import UnknownName
+from browsergpu.engine.core.errors import UnknownName
 from browsergpu.networks import parametrizations as _own
 from browsergpu.networks.parametrizations import spectral_norm, weight_norm
 from browsergpu.torch.nn.module import layer as _layer

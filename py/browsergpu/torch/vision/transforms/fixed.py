@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from browsergpu.core.errors import InvalidType
+from browsergpu.engine.core.errors import InvalidType
 from browsergpu.torch.nn.module import Module
 from browsergpu.torch.vision.transforms import functional
 from browsergpu.torch.vision.transforms.functional import InterpolationMode

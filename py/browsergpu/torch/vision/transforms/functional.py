@@ -14,8 +14,8 @@ from typing import Any, cast
 import numpy as np
 
 from browsergpu import nn
-from browsergpu.core.above import ABOVE
-from browsergpu.core.errors import InvalidArgument, InvalidType, Unsupported
+from browsergpu.engine.core.above import ABOVE
+from browsergpu.engine.core.errors import InvalidArgument, InvalidType, Unsupported
 from browsergpu.functions import creation, data_types, elementwise, manipulation
 from browsergpu.torch.tensors.public import returning_tensors
 from browsergpu.torch.tensors.tensor import as_tensors, is_tensor

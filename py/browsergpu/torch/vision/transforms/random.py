@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from math import exp, log, sqrt
 from typing import Any
 
-from browsergpu.core.errors import InvalidArgument
-from browsergpu.core.showing import Shown
+from browsergpu.engine.core.errors import InvalidArgument
+from browsergpu.engine.core.showing import Shown
 from browsergpu.torch.nn.module import Module
 from browsergpu.torch.tensors import randoms
 from browsergpu.torch.vision.transforms import functional

@@ -1,0 +1,346 @@
+"""Two-dimensional convolution."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from browsergpu.engine.core import checks
+from browsergpu.engine.core.checks import product
+from browsergpu.engine.core.errors import InvalidArgument
+from browsergpu.engine.core.grids import blocks, fits, fold, layers
+from browsergpu.engine.core.remembered import remembered
+from browsergpu.engine.gpu.program import Slot
+from browsergpu.engine.kernels.base.build import Build
+from browsergpu.engine.kernels.base.chains import is_chain, with_chain
+from browsergpu.engine.kernels.base.facts import Facts
+from browsergpu.engine.kernels.base.family import Variant
+from browsergpu.engine.kernels.convolution import depthwise
+from browsergpu.engine.kernels.matmul.products import function_code
+
+BIAS, SCALE, RESIDUAL = 1, 2, 4  # bits of ``added`` for the operands that exist
+_ACTIVATION_BIT, _LAST_BIT = 8, 16  # lowest bits of the codes of functions in ``added``
+#: Maximum filters per group for the depthwise kernel.
+_FEW_FILTERS = 8
+SUM_THREADS = 128  # of conv2d_sum
+#: Size classes by number of outputs: this many or more.
+AMOUNTS = {"256k": 1 << 18, "128k": 1 << 17, "64k": 1 << 16, "32k": 1 << 15, "0": 0}
+#: Minimum steps of the inner loop per part of a sum.
+_LEAST = 4
+#: Minimum parts of a sum. Fewer save less time than the dispatch that adds them takes.
+_LEAST_PARTS = 4
+
+Pair = tuple[int, int]
+Grid = tuple[int, int, int]
+Dispatch = tuple[Grid, tuple[int, ...]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Convolution:
+    """A validated convolution.
+
+    Channels and filters are per group. Pairs are (vertical, horizontal).
+    """
+
+    images: int
+    groups: int
+    channels: int
+    filters: int
+    image: Pair
+    kernel: Pair
+    out: Pair
+    stride: Pair
+    padding: Pair
+    dilation: Pair
+
+    @property
+    def kind(self) -> str:
+        """Return "window" for conv2d_window, "point" for a plain 1 × 1, else "other"."""
+        if self.kernel == (3, 3) and self.stride == (1, 1) and self.dilation == (1, 1):
+            return "window"
+        return "point" if self.kernel == (1, 1) and self.padding == (0, 0) else "other"
+
+    def window_grid(self, variant: Variant) -> tuple[int, int]:
+        """Return conv2d_window's workgroups: tiles of filters and columns, and of rows."""
+        traits = variant.traits
+        across = blocks(self.filters, traits["filters"]) * blocks(self.out[1], traits["columns"])
+        return across, blocks(self.out[0], traits["rows"])
+
+    @property
+    def size_class(self) -> str:
+        """The kind and a class of the number of outputs.
+
+        It is "depthwise" if each of a few filters sees only one channel.
+        """
+        if self.channels == 1 and self.filters <= _FEW_FILTERS:
+            return "depthwise"
+        outputs = self.images * self.groups * self.filters * product(self.out)
+        amount = next(name for name, least in AMOUNTS.items() if outputs >= least)
+        return f"{self.kind} {amount}"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Conv2dPlan:
+    """Required elements of each operand, output shape, problem and size class."""
+
+    input_elements: int
+    filter_elements: int
+    output_elements: int
+    output_shape: tuple[int, int, int, int]
+    problem: Convolution
+    size_class: str
+
+    def able(self, variant: Variant) -> bool:
+        """Return whether a variant supports the problem."""
+        return _able(self.problem, variant)
+
+
+def _able(problem: Convolution, variant: Variant) -> bool:
+    if variant.kernel == "conv2d_stream":
+        return problem.kind == "point" and problem.channels % 4 == 0
+    if variant.kernel == "conv2d_window":
+        return problem.kind == "window" and fits(*problem.window_grid(variant))
+    if variant.kernel == depthwise.KERNEL:
+        return problem.channels == 1
+    return True
+
+
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """The dispatches of a kernel.
+
+    If the kernel leaves more than one of ``parts`` per output, conv2d_sum follows.
+    """
+
+    kernel: str
+    configuration: str
+    dispatches: tuple[Dispatch, ...]
+    parts: int = 1
+    sum: Dispatch | None = None
+    sum_configuration: str = ""
+
+
+def output_extent(size: int, kernel: int, stride: int, padding: int, dilation: int = 1) -> int:
+    """Return the height or width of the output, less than 1 if the kernel does not fit.
+
+    It is floor((size + 2 padding - dilation (kernel - 1) - 1) / stride) + 1.
+    """
+    return (size + 2 * padding - dilation * (kernel - 1) - 1) // stride + 1
+
+
+@remembered
+def plan_conv2d(
+    op: str,
+    input_shape: Any,
+    filter_shape: Any,
+    output_shape: Any,
+    stride: Any,
+    padding: Any,
+    dilation: Any = 1,
+    groups: Any = 1,
+) -> Conv2dPlan:
+    """Validate the arguments of ``WasmBackend.conv2d_forward`` except the buffers.
+
+    With groups, a filter sees only the channels of its group. ``output_shape`` is computed if it is
+    None.
+    """
+    images, channels, height, width = checks.dimensions(op, "input_shape", input_shape, 4)
+    filters, depth, kernel_h, kernel_w = checks.dimensions(op, "filter_shape", filter_shape, 4)
+    given = None if output_shape is None else checks.dimensions(op, "output_shape", output_shape, 4)
+    stride_h, stride_w = checks.pair(op, "stride", stride, 1)
+    pad_h, pad_w = checks.pair(op, "padding", padding)
+    dilation_h, dilation_w = checks.pair(op, "dilation", dilation, 1)
+    groups = checks.integer(op, "groups", groups, 1)
+    if channels % groups or filters % groups:
+        raise InvalidArgument(
+            op, "groups", groups, f"a divisor of {channels} channels and of {filters} filters"
+        )
+    if depth != channels // groups:
+        of_group = "as input_shape has" if groups == 1 else f"as one of {groups} groups has"
+        raise InvalidArgument(
+            op, "filter_shape", filter_shape, f"have {channels // groups} channels, {of_group}"
+        )
+    if kernel_h < 1 or kernel_w < 1:
+        raise InvalidArgument(op, "filter_shape", filter_shape, "a kernel of at least 1 × 1")
+    out_h = output_extent(height, kernel_h, stride_h, pad_h, dilation_h)
+    out_w = output_extent(width, kernel_w, stride_w, pad_w, dilation_w)
+    if out_h < 1 or out_w < 1:
+        padded = f"{height + 2 * pad_h} × {width + 2 * pad_w}"
+        raise InvalidArgument(
+            op, "filter_shape", filter_shape, f"a kernel that fits the padded input of {padded}"
+        )
+    expected = (images, filters, out_h, out_w)
+    if given is not None and given != expected:
+        raise InvalidArgument(op, "output_shape", output_shape, str(expected))
+    problem = Convolution(
+        images, groups, depth, filters // groups, (height, width), (kernel_h, kernel_w),
+        (out_h, out_w), (stride_h, stride_w), (pad_h, pad_w), (dilation_h, dilation_w),
+    )  # fmt: skip
+    return Conv2dPlan(
+        images * channels * height * width,
+        filters * depth * kernel_h * kernel_w,
+        images * filters * out_h * out_w,
+        expected,
+        problem,
+        problem.size_class,
+    )
+
+
+def with_after(configuration: str) -> str:
+    """Return the configuration that computes more than a bias."""
+    return f"{configuration} after".lstrip()
+
+
+def _steps(plan: Conv2dPlan, variant: Variant, added: int) -> Steps:
+    p = plan.problem
+    is_after = added > BIAS
+    if variant.kernel == depthwise.KERNEL:
+        made = depthwise.dispatch(
+            p.image, p.images * p.groups * p.filters, p.filters, p.groups, p.kernel, p.out,
+            p.stride, p.padding, p.dilation, added,
+        )  # fmt: skip
+        configuration = "after" if is_after else "bias" if added else ""
+        return Steps(depthwise.KERNEL, configuration, (made,))
+    if variant.kernel == "conv2d_stream":
+        return _streamed(p, variant, added)
+    traits, configuration = variant.traits, variant.configuration
+    fields: tuple[int, ...]
+    if variant.kernel == "conv2d_window":
+        across = p.window_grid(variant)
+        tiles = product(across)
+        terms = p.channels
+        fields = (p.channels, *p.image, p.filters, *p.out, *p.padding, p.groups, added)
+    else:
+        if p.kind == "point":
+            configuration = f"{configuration}_pointwise"
+        tiles = blocks(p.filters, traits["filters"]) * blocks(product(p.out), traits["pixels"])
+        across = fold(tiles)[:2]
+        terms = p.channels * product(p.kernel)
+        fields = (
+            p.channels, *p.image, p.filters, *p.kernel, *p.stride, *p.padding, *p.dilation,
+            p.groups, added,
+        )  # fmt: skip
+    count = p.images * p.groups
+    chunk = _chunk(terms, tiles * count, traits)
+    parts = blocks(terms, chunk)  # none without channels: conv2d_sum writes zeros
+    if parts > 1:
+        fields = (*fields[:-1], 0)  # conv2d_sum adds the bias and residual
+    elif is_after:
+        configuration = with_after(configuration)
+    dispatches = tuple(
+        ((*across, some), (*fields, chunk, first)) for first, some in layers(count * parts)
+    )
+    if parts == 1:
+        return Steps(variant.kernel, configuration, dispatches)
+    n, pixels = plan.output_elements, product(p.out)
+    summed = (n, p.filters * pixels, parts, pixels, p.groups * p.filters, added)
+    last = (fold(blocks(n, SUM_THREADS)), summed)
+    sums = with_after("") if is_after else ""
+    return Steps(variant.kernel, configuration, dispatches, parts, last, sums)
+
+
+def _streamed(p: Convolution, variant: Variant, added: int) -> Steps:
+    pixels = product(p.out)
+    tiles = blocks(p.filters, variant.traits["filters"]) * blocks(pixels, variant.traits["pixels"])
+    x, y, _ = fold(tiles)
+    fields = (p.channels, *p.image, p.filters, *p.out, *p.stride, p.groups, added)
+    made = tuple(((x, y, some), (*fields, first)) for first, some in layers(p.images * p.groups))
+    vector = p.stride == (1, 1) and pixels % 4 == 0
+    configuration = "vector" if vector else ""
+    return Steps(variant.kernel, with_after(configuration) if added > BIAS else configuration, made)
+
+
+def _chunk(terms: int, workgroups: int, traits: Mapping[str, int]) -> int:
+    """Return the number of terms of each sum that a workgroup adds.
+
+    This is fewer than all of them if the variant asks for more workgroups than there are tiles.
+    """
+    depth = traits["depth"]
+    if traits["workgroups"] > workgroups:
+        parts = min(blocks(traits["workgroups"], workgroups), terms // (_LEAST * depth))
+        if parts >= _LEAST_PARTS:
+            return blocks(blocks(terms, parts), depth) * depth
+    return max(1, terms)
+
+
+def conv2d(
+    build: Build,
+    x: Slot,
+    w: Slot,
+    y: Slot,
+    plan: Conv2dPlan,
+    bias: Slot | None = None,
+    scale: Slot | None = None,
+    residual: Slot | None = None,
+    activation: str | None = None,
+    last: str | None = None,
+) -> None:
+    """Add y = last(activation(scale * cross-correlation of x with w + bias) + residual).
+
+    ``scale`` and ``bias`` have one number per filter, and ``residual`` has the shape of y.
+    ``activation`` and ``last`` are names of ``products.ACTIVATIONS`` or of one chain. y must be a
+    different buffer from all others.
+    """
+    if not plan.output_elements:
+        return
+    variant = build.facts.variants.choose("conv2d", plan.size_class, plan.able)
+    given = (bias, scale, residual)
+    added = _added(given, activation, last)
+    chain = last if is_chain(last) else activation
+    steps = _steps(plan, variant, added)
+    ends = [w if slot is None else slot for slot in given]  # every binding needs a buffer
+    # conv2d_stream binds the input twice, as elements and as vec4s.
+    read = (x, x, w, *ends) if steps.kernel == "conv2d_stream" else (x, w, *ends)
+    size = 4 * steps.parts * plan.output_elements
+    made = y if steps.sum is None else build.temporary(size)
+    configuration = steps.configuration
+    if steps.sum is None:
+        configuration = with_chain(configuration, chain)
+    for grid, fields in steps.dispatches:
+        build.dispatch(steps.kernel, configuration, grid, (*read, made), *fields)
+    if steps.sum is not None:
+        grid, fields = steps.sum
+        configuration = with_chain(steps.sum_configuration, chain)
+        build.dispatch("conv2d_sum", configuration, grid, (made, *ends, y), *fields)
+        build.release(made)
+
+
+def _added(given: Sequence[Slot | None], activation: str | None, last: str | None) -> int:
+    """Return the bits of the operands that exist, bias, scale and residual, and of functions."""
+    bits = (BIAS, SCALE, RESIDUAL)
+    added = sum(bit for bit, slot in zip(bits, given, strict=True) if slot is not None)
+    return added + (function_code(activation) << _ACTIVATION_BIT | function_code(last) << _LAST_BIT)
+
+
+def is_depthwise(facts: Facts, plan: Conv2dPlan) -> bool:
+    """Return whether the depthwise kernel computes a convolution."""
+    if plan.size_class != "depthwise" or not plan.output_elements:
+        return False
+    return facts.variants.choose("conv2d", plan.size_class, plan.able).kernel == depthwise.KERNEL
+
+
+def depthwise_of_halves(
+    build: Build,
+    x: Slot,
+    w: Slot,
+    y: Slot,
+    plan: Conv2dPlan,
+    bias: Slot | None = None,
+    scale: Slot | None = None,
+    residual: Slot | None = None,
+    activation: str | None = None,
+    last: str | None = None,
+) -> None:
+    """Add the convolution of :func:`conv2d` for float16 x, w, y and ``residual``.
+
+    ``scale`` and ``bias`` are float32. It needs :func:`is_depthwise`.
+    """
+    p = plan.problem
+    given = (bias, scale, residual)
+    ends = [w if slot is None else slot for slot in given]  # every binding needs a buffer
+    depthwise.add_halves(
+        build, (x, w, *ends, y), p.images * p.groups * p.filters, p.filters, p.groups, p.image,
+        p.kernel, p.out, p.stride, p.padding, p.dilation, _added(given, activation, last),
+        last if is_chain(last) else activation,
+    )  # fmt: skip

@@ -1,0 +1,116 @@
+"""Products of float32 vectors and quantized matrices."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from browsergpu.engine.core.grids import blocks, fits, fold
+from browsergpu.engine.core.params import params
+from browsergpu.engine.gpu.program import Slot
+from browsergpu.engine.kernels.base.build import Build
+from browsergpu.engine.kernels.base.family import (
+    Configurations,
+    Fields,
+    Kernel,
+    KernelFamily,
+    Work,
+    bindings,
+)
+from browsergpu.engine.kernels.quantized.formats import CONFIGURATIONS, FLOATS, FORMATS, INTEGERS
+
+#: Maximum number of vectors for the kernels that read the matrix once.
+FEW = 8
+_THREADS = 256  # of a workgroup of the kernel for few vectors
+_TILE = 64
+
+
+def multiply(
+    build: Build, weight: Slot, x: Slot, y: Slot, vectors: int, rows: int, columns: int, name: str,
+    residual: Slot | None = None, bias: Slot | None = None,
+) -> None:  # fmt: skip
+    """Add y = x weightᵀ + residual or bias for x [vectors, columns] and a matrix [rows, columns].
+
+    The matrix has the format ``name``. A residual is [vectors, rows], a bias [rows]. No extent may
+    be 0, and y is another buffer than x.
+    """
+    added = bias if residual is None else residual
+    slots = (weight, x, x if added is None else added, y)
+    kind = int(residual is not None) or 2 * (bias is not None)
+    fields = rows, columns, vectors, kind
+    if vectors <= FEW:
+        most = next(most for most in _SHARES if vectors <= most)
+        each, lanes = _share(name, most, rows)
+        kernel = "quantized_thin_floats" if name in FLOATS else "quantized_thin"
+        grid = fold(blocks(rows, _THREADS // lanes * each))
+        build.dispatch(kernel, f"{name} {most} {each}x{lanes}", grid, slots, *fields)
+        return
+    grid = blocks(rows, _TILE), blocks(vectors, _TILE), 1
+    build.dispatch("quantized_tile", name, grid, slots, *fields)
+
+
+#: Rows of a thread, and threads that share them, of integers: for the most vectors of a kernel, the
+#: smallest number of rows with each choice. Measured on an H200.
+_SHARES = {
+    1: {16_384: (4, 32), 4_096: (2, 32), 0: (2, 64)},
+    2: {0: (2, 32)},
+    4: {0: (1, 16)},
+    8: {0: (1, 8)},
+}
+#: The same of floats.
+_SHARES_OF_FLOATS = {
+    1: {4_096: (2, 32), 0: (2, 64)},
+    2: {0: (2, 32)},
+    4: {0: (2, 32)},
+    8: {0: (1, 32)},
+}
+
+
+def _share(name: str, most: int, rows: int) -> tuple[int, int]:
+    choices = (_SHARES_OF_FLOATS if name in FLOATS else _SHARES)[most]
+    return next(choice for least, choice in choices.items() if rows >= least)
+
+
+def fits_grid(vectors: int, rows: int) -> bool:
+    """Return whether a product of these extents is one dispatch."""
+    return vectors <= FEW or fits(blocks(rows, _TILE), blocks(vectors, _TILE))
+
+
+def _cost(f: Fields) -> Work:
+    elements = f["rows"] * f["columns"]
+    moved = elements + 4 * f["vectors"] * (f["rows"] + f["columns"])
+    return 2 * elements * f["vectors"], moved
+
+
+_PARAMS = params("rows: u32", "columns: u32", "vectors: u32", "added: u32")
+_BINDINGS = bindings("blocks", "x", "residual", "y")
+
+
+def _configurations(
+    names: Iterable[str], shares: Mapping[int, Mapping[int, tuple[int, int]]]
+) -> Configurations:
+    return {
+        f"{name} {most} {each}x{lanes}": {
+            "FORMAT": FORMATS[name].code, "VECTORS": most, "ROWS": each, "LANES": lanes,
+        }
+        for name in names
+        for most, choices in shares.items()
+        for each, lanes in choices.values()
+    }  # fmt: skip
+
+
+FAMILY = KernelFamily(
+    kernels=(
+        Kernel(
+            "quantized_thin", "quantized_thin.wgsl", _BINDINGS, _PARAMS,
+            configurations=_configurations(INTEGERS, _SHARES), cost=_cost,
+        ),
+        Kernel(
+            "quantized_thin_floats", "quantized_thin_floats.wgsl", _BINDINGS, _PARAMS,
+            configurations=_configurations(FLOATS, _SHARES_OF_FLOATS), cost=_cost,
+        ),
+        Kernel(
+            "quantized_tile", "quantized_tile.wgsl", _BINDINGS, _PARAMS,
+            configurations=CONFIGURATIONS, cost=_cost,
+        ),
+    )
+)  # fmt: skip

@@ -1,1 +1,0 @@
-"""Profiles, tuning, groups of backends, and downloads."""

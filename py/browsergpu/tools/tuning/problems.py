@@ -1,8 +1,0 @@
-"""The representative problems of all kernel families, which tuning measures."""
-
-from __future__ import annotations
-
-from browsergpu.kernels.base.family import Problem
-from browsergpu.kernels.table import FAMILIES
-
-PROBLEMS: tuple[Problem, ...] = tuple(problem for family in FAMILIES for problem in family.problems)
