@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
 from harness.notebook import NotebookPage
@@ -24,14 +23,6 @@ def open_file(notebook: NotebookPage, name: str, content: str) -> None:
     with notebook.page.expect_file_chooser() as chosen:
         notebook.press("Open")
     chosen.value.set_files({"name": name, "mimeType": "", "buffer": content.encode()})
-
-
-def save_file(notebook: NotebookPage) -> tuple[str, dict[str, Any]]:
-    """Download the notebook and return the file's name and content."""
-    with notebook.page.expect_download() as download:
-        notebook.share("Download notebook")
-    text = Path(download.value.path()).read_text(encoding="utf-8")
-    return download.value.suggested_filename, json.loads(text)
 
 
 RICH = {
@@ -87,7 +78,7 @@ def test_a_notebook_survives_opening_and_saving(notebook: NotebookPage) -> None:
     expect(output.locator(".output-html b")).to_have_text("1")
     expect(output.locator(".output-traceback")).to_have_text("Traceback\nValueError: no")
     expect(output.locator(".output-traceback .ansi-ink-1")).to_have_text("Traceback")
-    name, saved = save_file(notebook)
+    name, saved = notebook.save_file()
     assert name == "rich.ipynb"
     assert saved["cells"] == RICH["cells"]
     assert saved["metadata"]["authors"] == RICH["metadata"]["authors"]
@@ -201,7 +192,7 @@ def test_a_notebook_whose_kernel_was_passed_on_keeps_the_output_of_running_cells
 def test_cells_are_saved_with_their_outputs(notebook: NotebookPage) -> None:
     notebook.page.get_by_label("Notebook name").fill("my work")
     notebook.run("print('out')\ndisplay('shown')\n'result'")
-    name, saved = save_file(notebook)
+    name, saved = notebook.save_file()
     assert name == "my work.ipynb"
     cell = saved["cells"][0]
     assert cell["source"] == ["print('out')\n", "display('shown')\n", "'result'"]

@@ -336,3 +336,9 @@ def test_running_a_files_cell_makes_its_output_active(notebook: NotebookPage) ->
     notebook.page.keyboard.press("c")
     notebook.page.keyboard.press("v")
     expect(frame(notebook.output(1)).locator("#cells")).to_have_text("drawn by a script")
+    # It also stays active after a reload.
+    notebook.wait_kept()
+    notebook.page.reload()
+    for index in range(2):
+        expect(frame(notebook.output(index)).locator("#cells")).to_have_text("drawn by a script")
+    notebook.wait_idle()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 
@@ -104,7 +105,7 @@ def repeat(n=3, scale=0.5, loud=False, word="no"):
 """
 
 
-def test_interact_is_saved_as_plain_output(notebook: NotebookPage) -> None:
+def test_interact_is_saved_with_its_controls_and_output(notebook: NotebookPage) -> None:
     output = notebook.run(INTERACT)
     expect(output).to_contain_text("nonono 0.5")
     expect(output).to_contain_text("'n is 3'")
@@ -124,14 +125,101 @@ def test_interact_is_saved_as_plain_output(notebook: NotebookPage) -> None:
     press(notebook, "Home")
     expect(output).to_contain_text("YES 0.5")
     expect(output.locator(".output-traceback")).to_have_count(0)
-    # A saved notebook contains the settings and the output, but no controls.
+    # The saved notebook shows the controls and the output, which act once the cell has run.
     notebook.wait_kept()
     notebook.page.reload()
     reopened = notebook.output(0)
-    expect(reopened).to_contain_text("n = 1, scale = 0.5, loud = true, word = yes")
+    expect(slider).to_have_attribute("aria-valuenow", "1.0")
+    expect(controls.get_by_label("loud")).to_be_checked()
+    expect(reopened.locator(".widget-outputs")).to_contain_text("YES 0.5")
+    slider.focus()
+    press(notebook, "ArrowRight")
+    expect(reopened).to_contain_text("Run its cell to use it.")
     expect(reopened).to_contain_text("YES 0.5")
-    expect(reopened.locator("iframe")).to_have_count(0)
+    # The file has text for programs that show no widgets.
+    saved = notebook.save_file()[1]
+    told = saved["cells"][0]["outputs"][0]["data"]["text/plain"]
+    assert "n = 1, scale = 0.5, loud = true, word = yes" in "".join(told)
     notebook.wait_idle()
+
+
+def part(name: str, module: str = "controls", **state: object) -> dict[str, object]:
+    """Return a widget's state, as JupyterLab saves it."""
+    return {
+        "model_module": f"@jupyter-widgets/{module}",
+        "model_module_version": "2.0.0",
+        "model_name": f"{name}Model",
+        "state": {"layout": "IPY_MODEL_layout", **state} if module == "controls" else state,
+    }
+
+
+STATES = {
+    "layout": part("Layout", "base"),
+    "style": part("SliderStyle", description_width=""),
+    "slider": part(
+        "FloatSlider",
+        description="angle $\\alpha$",
+        value=2.5,
+        step=0.5,
+        max=9.0,
+        style="IPY_MODEL_style",
+    ),
+    "html": part("HTML", value="<b onclick='alert(1)'>bold</b> costs $5"),
+    "image": part("Image", format="svg+xml")
+    | {"buffers": [{"path": ["value"], "encoding": "base64", "data": "PHN2Zy8+"}]},
+    "box": part("VBox", children=[f"IPY_MODEL_{one}" for one in ("slider", "html", "image")]),
+    "other": {**part("Map"), "model_module": "jupyter-leaflet"},
+}
+WIDGETS = "application/vnd.jupyter.widget-state+json"
+
+
+def test_widgets_of_a_jupyterlab_notebook_are_shown_and_kept(notebook: NotebookPage) -> None:
+    view = "application/vnd.jupyter.widget-view+json"
+    outputs = [
+        {
+            "output_type": "display_data",
+            "metadata": {},
+            "data": {
+                "text/plain": [name],
+                view: {"model_id": name, "version_major": 2, "version_minor": 0},
+            },
+        }
+        for name in ("box", "other", "gone")
+    ]
+    cell = {
+        "cell_type": "code",
+        "id": "one",
+        "metadata": {},
+        "execution_count": 1,
+        "source": ["1"],
+        "outputs": outputs,
+    }
+    states = {"state": STATES, "version_major": 2, "version_minor": 0}
+    file = {
+        "cells": [cell],
+        "metadata": {"widgets": {WIDGETS: states}},
+        "nbformat": 4,
+        "nbformat_minor": 5,
+    }
+    notebook.drop([{"name": "lab.ipynb", "type": "", "bytes": list(json.dumps(file).encode())}])
+    shown = notebook.output(0)
+    handle = widget(shown).get_by_role("slider")
+    expect(handle).to_have_attribute("aria-valuenow", "2.5")
+    expect(widget(shown).locator("label .katex")).to_contain_text("α")
+    bold = widget(shown).locator("b")
+    expect(bold).not_to_have_attribute("onclick", re.compile(""))
+    expect(bold.locator("..")).to_have_text("bold costs $5")
+    expect(widget(shown).locator("img")).to_have_attribute("src", re.compile("^blob:"))
+    # What has no script or state here remains text.
+    expect(shown.locator(".output-text")).to_have_text(["other", "gone"])
+    notebook.close_messages()
+    kept = notebook.save_file()[1]
+    assert kept["metadata"]["widgets"] == file["metadata"]["widgets"]
+    assert kept["cells"][0]["outputs"] == outputs
+    # A run replaces the widgets, and their states go.
+    notebook.cell(0).get_by_role("button", name="Run this cell").click()
+    expect(shown).to_have_text("1")
+    assert "widgets" not in notebook.save_file()[1]["metadata"]
 
 
 CONTROLS = """import ipywidgets
@@ -225,6 +313,20 @@ def test_an_output_widget_captures_what_is_printed_and_drawn(notebook: NotebookP
     expect(captured).to_contain_text(re.compile("inside.*appended", re.DOTALL))
     notebook.run("out.outputs = ()")
     expect(captured).to_be_empty()
+
+
+def test_formulas_in_labels_are_set(notebook: NotebookPage) -> None:
+    output = notebook.run(
+        "from ipywidgets import HTMLMath, Label, VBox\n"
+        "told = Label(r'at \\$5 the area is $\\pi r^2$')\n"
+        "VBox([told, HTMLMath(r'<i>so</i> $$x = 1$$ <code>$y$</code>')])"
+    )
+    shown = widget(output)
+    expect(shown.locator(".widget-label .katex")).to_contain_text("π")
+    expect(shown.locator(".katex-display")).to_contain_text("x")
+    expect(shown.locator("code")).to_have_text("$y$")
+    notebook.run("told.value = 'plain'")
+    expect(shown.locator(".widget-label").first).to_have_text("plain")
 
 
 COUNTER = '''import anywidget

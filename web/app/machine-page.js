@@ -8,7 +8,7 @@ import { showKernelState } from "./kernel/status.js";
 
 const MAX_LOG = 200_000;
 
-export function openMachinePage(app) {
+export function openPage(app) {
   const page = fromTemplate("machine-page");
   const found = refs(page);
   app.replaceChildren(page);

@@ -22,6 +22,10 @@ globalThis.browsergpu.ready.catch(() => {});
 
 if (isSecureContext) prepareKernel();
 
+// It loads while the browser is asked for a GPU.
+const page = alone ? import("./machine-page.js") : import("./notebook-page.js");
+page.catch(() => {}); // awaited below
+
 async function open() {
   const problems = await detectProblems();
   if (problems.length > 0) {
@@ -30,8 +34,7 @@ async function open() {
     tellOpened();
     await anyway;
   }
-  if (alone) (await import("./machine-page.js")).openMachinePage(app);
-  else (await import("./notebook-page.js")).openNotebookPage(app);
+  (await page).openPage(app);
   tellOpened();
 }
 

@@ -45,7 +45,7 @@ import { widgets } from "./controls/widgets.js";
 const isNotebook = (file) => file.name.toLowerCase().endsWith(".ipynb");
 
 /** Build the page into `app` and start its kernel. */
-export function openNotebookPage(app) {
+export function openPage(app) {
   const page = fromTemplate("notebook-page");
   const found = refs(page);
   app.replaceChildren(page);

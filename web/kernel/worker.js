@@ -39,10 +39,16 @@ function postText(text, buffers) {
 /** Call a method of runner.py's Runner other than `run`. Interrupts do not affect it. */
 const call = (method, ...values) => interruption.aside(() => runner[method](...values));
 
+/** Return the run and the Output widget of the running code. */
+function outputPlace() {
+  const [run, widget] = call("output_place").split(" ");
+  return { run: run ? Number(run) : null, widget: widget || null };
+}
+
 async function boot({ interruptBuffer, answerBuffer, mailBuffer }) {
   pictures = new Pictures(
     ({ run: id, picture, ...more }) => post({ type: "picture", id, picture, ...more }, [picture]),
-    () => ({ run: call("active_run"), widget: call("capturing_widget") ?? null }),
+    outputPlace,
     mailBuffer,
   );
   // browsergpu looks for a canvas here, since a worker has no document.

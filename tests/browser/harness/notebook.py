@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import json
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 from playwright.sync_api import Locator, Page, expect
@@ -108,6 +110,13 @@ class NotebookPage:
         """Click an entry of the More menu."""
         self.press("More")
         self.page.get_by_role("menuitem", name=name, exact=True).click()
+
+    def save_file(self) -> tuple[str, dict[str, Any]]:
+        """Download the notebook and return the file's name and content."""
+        with self.page.expect_download() as download:
+            self.share("Download notebook")
+        text = Path(download.value.path()).read_text(encoding="utf-8")
+        return download.value.suggested_filename, json.loads(text)
 
     def share(self, name: str) -> None:
         """Click an entry of the Share menu."""

@@ -26,9 +26,9 @@ export class Cell {
 
   /**
    * `actions(cell)` returns the notebook's callbacks. `trust` is the notebook's; see notebook.js.
-   * `root` is a copy of a template with the parts of a cell.
+   * `saved` has the widgets of its file. `root` is a copy of a template with the parts of a cell.
    */
-  constructor(model, { actions, help, trust, root = fromTemplate("cell") }) {
+  constructor(model, { actions, help, trust, saved = null, root = fromTemplate("cell") }) {
     const { id = newCellId(), type, source = "", metadata = {}, attachments, shape, readOnly = false } = model;
     this.id = id;
     this.type = type;
@@ -39,7 +39,7 @@ export class Cell {
     this.#help = help;
     this.root = root;
     this.#refs = refs(this.root);
-    this.#area = new OutputArea(this.#refs.outputs, trust);
+    this.#area = new OutputArea(this.#refs.outputs, { trust, saved });
     this.executionCount = model.executionCount ?? null;
     this.root.dataset.cellId = id;
     this.root.addEventListener("click", (event) => {
@@ -105,6 +105,16 @@ export class Cell {
     return {
       ...model, executionCount, outputs: this.#area.outputs, ownOutputs: this.#area.isOwn,
     };
+  }
+
+  /** Whether there are outputs that this browser made. */
+  get isMadeHere() {
+    return this.#area.isMadeHere && !this.#area.isEmpty;
+  }
+
+  /** The states of the widgets in the outputs, for the notebook's metadata. */
+  get widgetStates() {
+    return this.#area.widgetStates;
   }
 
   get isEmpty() {

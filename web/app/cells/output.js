@@ -10,7 +10,11 @@ import { pointerInput } from "./pointer-input.js";
 import { isForTerminals, terminalNodes } from "./stream-text.js";
 import { pictureView } from "./picture-view.js";
 import { Trust } from "../content/trust.js";
-import { WIDGET, widgets } from "../controls/widgets.js";
+import { ownStates } from "./saved-widgets.js";
+import { widgetFrame } from "../controls/widget-frame.js";
+import { WIDGET } from "../controls/widget-models.js";
+import { withReplacement } from "../controls/widget-text.js";
+import { widgets } from "../controls/widgets.js";
 
 /** @typedef {{own: boolean, trust: Trust}} Whose see html-output.js */
 /**
@@ -75,6 +79,10 @@ export class OutputArea {
   /** @type {Map<string, Picture>} images of the run, by canvas name */
   #pictures = new Map();
   #trust;
+  /** The widgets of the notebook's file. */
+  #saved;
+  /** @type {WeakMap<object, import("../controls/widget-models.js").WidgetModels>} by output */
+  #widgets = new WeakMap();
   /** Whether the outputs were made in this session. */
   #own = true;
   /**
@@ -84,19 +92,26 @@ export class OutputArea {
   kernel;
 
   /**
-   * `trust` is the trust in the notebook of these outputs.
+   * `trust` is the trust in the notebook of these outputs, and `saved` has the widgets of its file.
    * @param {HTMLElement} root
-   * @param {Trust} trust
-   * @param {object | null} kernel
+   * @param {{
+   *   trust?: Trust, kernel?: object | null, saved?: import("./saved-widgets.js").SavedWidgets | null,
+   * }} whose
    */
-  constructor(root, trust = new Trust(), kernel = null) {
+  constructor(root, { trust = new Trust(), kernel = null, saved = null } = {}) {
     this.#root = root;
     this.kernel = kernel;
     this.#trust = trust;
+    this.#saved = saved;
   }
 
   get isOwn() {
     return this.#own;
+  }
+
+  /** Whether the outputs were made in this browser, or are trusted like such. */
+  get isMadeHere() {
+    return this.#own || this.#trust.isGiven;
   }
 
   /** Handle a message of the kernel (outputs.py). `executionCount` is the cell's. */
@@ -151,11 +166,30 @@ export class OutputArea {
 
   /** The outputs in nbformat's form. */
   get outputs() {
-    // A file has the values of widgets instead of the widgets, which need their Python objects.
-    return this.#outputs.flatMap((output) => {
-      if (output instanceof Picture) return [output.output];
-      return WIDGET in (output.data ?? {}) ? widgets.plain(output, this) : [output];
+    return this.#outputs.map((output) => {
+      if (output instanceof Picture) return output.output;
+      const models = this.#widgets.get(output);
+      return models && this.#own ? withReplacement(output, models) : output;
     });
+  }
+
+  /** The ids of the widgets in the outputs. */
+  get widgetIds() {
+    return this.#views.map(({ data }) => data[WIDGET].model_id);
+  }
+
+  get #views() {
+    return this.#outputs.filter(({ data }) => data && WIDGET in data);
+  }
+
+  /** The states of the widgets in the outputs, by id, as files have them. */
+  get widgetStates() {
+    const views = this.#views;
+    if (!this.#own) return views.length > 0 && this.#saved ? this.#saved.states : {};
+    return Object.assign({}, ...views.map((output) => {
+      const models = this.#widgets.get(output);
+      return models ? ownStates(models, [output.data[WIDGET].model_id]) : {};
+    }));
   }
 
   /** The outputs with a line of text in place of each drawing, which would take long to encode. */
@@ -262,8 +296,8 @@ export class OutputArea {
   /** End the pointer input of all pictures, and drop their arrays. */
   forgetPictures() {
     for (const picture of this.#pictures.values()) this.#forget(picture);
-    for (const { data } of this.#outputs) {
-      if (data && WIDGET in data) widgets.forgetPictures(data[WIDGET], this);
+    for (const output of this.#outputs) {
+      this.#widgets.get(output)?.forgetPictures(output.data[WIDGET].model_id);
     }
   }
 
@@ -303,12 +337,20 @@ export class OutputArea {
     } else if (output.output_type === "error") {
       box.append(preformatted("output-traceback", output.traceback.join("\n")));
     } else {
-      const view = this.#own ? output.data[WIDGET] : null;
-      box.append((view && widgets.show(view, this))
+      box.append(this.#widget(output)
         ?? renderData(output.data, output.metadata, { own: this.#own, trust: this.#trust }));
     }
     return box;
   }
+
+  /** Return the widget in an output, null if it has none or its state is unknown. */
+  #widget(output) {
+    const id = output.data[WIDGET]?.model_id;
+    const models = this.#own ? widgets.modelsOf(this.kernel) : this.#saved?.models;
+    if (!id || !models?.canShow(id)) return null;
+    this.#widgets.set(output, models);
+    return element("div", { className: "widget" }, widgetFrame(models, id, this));
+  }
 }
 
-widgets.useAreas((root, kernel) => new OutputArea(root, new Trust(), kernel));
+widgets.useAreas((root, whose) => new OutputArea(root, whose));

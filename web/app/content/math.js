@@ -60,6 +60,53 @@ async function load() {
   return (await import("katex")).default;
 }
 
+/** Without trust, KaTeX makes neither links nor attributes from its input. */
+const optionsOf = (displayMode) => ({ displayMode, throwOnError: false, trust: false });
+
+/** @type {Promise<{style: string, fonts: any[]}> | null} */
+let loadingLook = null;
+
+/** Load KaTeX's rules and fonts for frames, which cannot load files of the site. */
+async function readLook() {
+  const text = await (await fetch(addressOf(`${FOLDER}katex.min.css`))).text();
+  const faces = [...text.matchAll(/@font-face\{([^}]*)\}/g)].map(async ([, rules]) => {
+    const rule = (name) => new RegExp(`${name}:"?([^;"]+)`).exec(rules)?.[1];
+    const file = /** @type {RegExpExecArray} */ (/url\(([^)]+\.woff2)\)/.exec(rules))[1];
+    const bytes = await (await fetch(addressOf(FOLDER + file))).arrayBuffer();
+    return { family: rule("font-family"), weight: rule("font-weight"), style: rule("font-style"), bytes };
+  });
+  return { style: text.replace(/@font-face\{[^}]*\}/g, ""), fonts: await Promise.all(faces) };
+}
+
+/** Return KaTeX's rules, and its fonts as bytes, for a frame. */
+export function mathLook() {
+  loadingLook ??= readLook();
+  loadingLook.catch(() => {
+    loadingLook = null; // the next one tries again
+  });
+  return loadingLook;
+}
+
+/** Return text as HTML with its formulas set; null if there are none. */
+export async function mathHtml(text) {
+  const katex = await (loading ??= load());
+  const parts = [];
+  let plain = "";
+  for (let rest = text; rest !== "";) {
+    const shown = token("display", rest, DISPLAYED);
+    const found = shown ?? token("inline", rest, INLINE);
+    const raw = found?.raw ?? rest[0];
+    if (found) {
+      parts.push(escaped(plain), katex.renderToString(found.text, optionsOf(Boolean(shown))));
+      plain = "";
+    } else plain += raw;
+    rest = rest.slice(raw.length);
+  }
+  return parts.length > 0 ? [...parts, escaped(plain)].join("") : null;
+}
+
+const escaped = (text) => element("span", {}, text).innerHTML;
+
 /** @type {WeakMap<ShadowRoot, Promise<void>>} */
 const settings = new WeakMap();
 
@@ -84,8 +131,6 @@ async function set(root) {
   }
   root.adoptedStyleSheets.push(look);
   for (const formula of formulas) {
-    const displayMode = formula.classList.contains("display");
-    // Without trust, KaTeX makes neither links nor attributes from its input.
-    katex.render(formula.textContent, formula, { displayMode, throwOnError: false, trust: false });
+    katex.render(formula.textContent, formula, optionsOf(formula.classList.contains("display")));
   }
 }

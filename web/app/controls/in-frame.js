@@ -203,6 +203,32 @@
     });
   }
 
+  // -- formulas: the page sets them -----------------------------------------------------------------
+
+  const MAY_BE_MATH = /\$|\\[([]|\\begin\{/;
+  const NO_MATH = "code, pre, textarea, input, script, style, .katex";
+
+  /** Set the formulas in the texts of an element. */
+  function setMath(root) {
+    const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
+    const texts = [];
+    while (walker.nextNode()) texts.push(/** @type {Text} */ (walker.currentNode));
+    for (const text of texts) {
+      if (MAY_BE_MATH.test(text.data) && !text.parentElement?.closest(NO_MATH)) void setText(text);
+    }
+  }
+
+  /** @param {Text} text */
+  async function setText(text) {
+    const { data } = text;
+    const { html } = await ask({ type: "math", text: data }, `math ${data}`);
+    if (html === null || !text.isConnected || text.data !== data) return;
+    text.replaceWith(document.createRange().createContextualFragment(html));
+  }
+
+  // The library's widgets call MathJax in this way.
+  frame.MathJax = { Hub: { Queue: ([, , element]) => setMath(element) } };
+
   // -- Output widgets: the page lays their contents upon the frame --------------------------------
 
   /** @type {Map<number, {place: HTMLElement, id: string, told: string}>} by view */
@@ -279,13 +305,15 @@
 
   let manager;
 
+  function addStyle({ style, fonts }) {
+    for (const { family, bytes, ...rules } of fonts) document.fonts.add(new FontFace(family, bytes, rules));
+    document.head.append(Object.assign(document.createElement("style"), { textContent: style }));
+  }
+
   const handlers = {
     async begin({ id, style, fonts, scheme, values }) {
       // The library's style sheet names files that a frame without an origin cannot load.
-      for (const { family, weight, bytes } of fonts) {
-        document.fonts.add(new FontFace(family, bytes, { weight }));
-      }
-      document.head.append(Object.assign(document.createElement("style"), { textContent: style }));
+      addStyle({ style, fonts });
       handlers.look({ scheme, values });
       manager = makeManager();
       watchPlaces();
@@ -300,6 +328,10 @@
       const { style } = document.documentElement;
       style.colorScheme = scheme;
       for (const [name, value] of Object.entries(values)) style.setProperty(name, value);
+    },
+    math(message) {
+      if (message.look) addStyle(message.look);
+      answer(`math ${message.text}`, message);
     },
     model: (message) => answer(`model ${message.id}`, message),
     module: (message) => answer(`module ${message.name}`, message),

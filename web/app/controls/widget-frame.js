@@ -3,6 +3,7 @@ import { addressOf } from "../../kernel/addresses.js";
 import { element } from "../base/dom.js";
 import { settings } from "../base/settings.js";
 import { connectedFrame } from "../content/active-frame.js";
+import { mathHtml, mathLook } from "../content/math.js";
 
 /**
  * A frame of a kernel's widgets: `held` has those whose changes it gets.
@@ -75,6 +76,8 @@ export function widgetFrame(models, id, area) {
   let frame = null;
   /** @type {Map<number, {place: HTMLElement, sizes: ResizeObserver}>} Output widgets by view */
   const outputs = new Map();
+  let hasMathLook = false;
+  const note = element("p", { className: "inert-note", role: "status" });
   const box = connectedFrame(START, { title: "Widget", begin, receive, more: () =>
     [...outputs.values()].reduce((sum, { place }) => sum + place.offsetHeight, 0) });
 
@@ -97,6 +100,7 @@ export function widgetFrame(models, id, area) {
     models.begin(side);
     shown.add(showLook);
     for (const view of outputs.keys()) removeOutput(view);
+    hasMathLook = false;
     try {
       const { texts: [script, library, style], fonts } = await loadFiles();
       side.post({ type: "start", scripts: [script, library] });
@@ -114,10 +118,27 @@ export function widgetFrame(models, id, area) {
       side.post({ type: "model", id: message.id, model: models.give(message.id, side) });
     } else if (message.type === "module") {
       side.post({ type: "module", name: message.name, text: models.modules.get(message.name) ?? null });
-    } else if (message.type === "send") {
+    } else if (message.type === "math") void setMath(message.text);
+    else if (message.type === "send") {
+      if (models.isSaved) tellThatSaved();
       void models.send(message, area).then(() =>
         side.post({ type: "idle", message: message.message }));
     } else if (message.type === "output") showOutput(message);
+  }
+
+  /** Send the HTML of a text with formulas. Without KaTeX they stay LaTeX. */
+  async function setMath(text) {
+    const html = await mathHtml(text).catch(() => null);
+    const look = html !== null && !hasMathLook ? await mathLook().catch(() => null) : null;
+    hasMathLook ||= look !== null;
+    side.post({ type: "math", text, html, look });
+  }
+
+  /** The user moves a widget of a file. */
+  function tellThatSaved() {
+    if (note.isConnected) return;
+    note.append("This widget is as it was saved. Run its cell to use it.");
+    box.after(note);
   }
 
   function showOutput({ view, id: widget, left, top, width, shown }) {

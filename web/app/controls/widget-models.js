@@ -1,11 +1,18 @@
 /**
- * The widgets of one kernel, as its comms describe them. Frames get the states from here, whenever
- * they are created, and changes afterwards.
+ * The widgets of one kernel, as its comms describe them, or those of a notebook file. Frames get the
+ * states from here, whenever they are created, and changes afterwards.
  */
+import { readState, writeState } from "./widget-states.js";
 import { WidgetOutputs } from "./widget-outputs.js";
+
+/** The MIME type of a widget in a display. */
+export const WIDGET = "application/vnd.jupyter.widget-view+json";
 
 const TARGET = "jupyter.widget";
 const REFERENCE = /^IPY_MODEL_(.+)$/;
+/** Scripts of these are in the site. */
+const OF_THE_SITE = /^@jupyter-widgets\/(base|controls|output)$/;
+const LINK = /^(Directional)?LinkModel$/;
 
 /**
  * The state of a widget as JSON, and its binary parts by the attributes that have them.
@@ -15,6 +22,12 @@ const REFERENCE = /^IPY_MODEL_(.+)$/;
 
 /** Return the id of the widget that a value of a state refers to, "" if there is none. */
 const referenceIn = (value) => REFERENCE.exec(value)?.[1] ?? "";
+
+/** Return the ids of the widgets that any part of a state refers to. */
+function referencesIn(part) {
+  if (typeof part === "string") return [referenceIn(part)].filter(Boolean);
+  return part && typeof part === "object" ? Object.values(part).flatMap(referencesIn) : [];
+}
 
 /** Whether a state is that of an Output widget. */
 export const isOutput = (state) => state._model_name === "OutputModel";
@@ -32,10 +45,67 @@ export class WidgetModels {
   /** Whether the kernel has stopped. */
   isDead = false;
 
-  /** `makeArea(root)` creates an output area. */
+  /** `makeArea(root)` creates an output area. Widgets of a file have no `kernel`. */
   constructor(kernel, makeArea) {
     this.#kernel = kernel;
-    this.outputs = new WidgetOutputs(makeArea);
+    this.outputs = new WidgetOutputs(makeArea, { own: kernel !== null });
+  }
+
+  /** Whether the widgets are those of a file, which do not act. */
+  get isSaved() {
+    return this.#kernel === null;
+  }
+
+  /** Add the widgets of a file; see widget-states.js. */
+  load(states, { isTrusted }) {
+    for (const [id, saved] of Object.entries(states)) {
+      const model = readState(saved, isTrusted);
+      if (model) this.#models.set(id, model);
+    }
+    for (const [id, { state }] of this.#models) {
+      if (!isOutput(state)) continue;
+      this.outputs.load(id, Array.isArray(state.outputs) ? state.outputs : []);
+      delete state.outputs; // the area has them
+    }
+  }
+
+  /** Whether the frame can show a widget of a file: the site has the scripts of all parts. */
+  canShow(id) {
+    if (!this.isSaved || !this.has(id)) return this.has(id);
+    return [...this.#reachable(id)].every((one) => {
+      const { _model_module: module, _view_module: view } = this.#models.get(one)?.state ?? {};
+      return OF_THE_SITE.test(module) && OF_THE_SITE.test(view ?? module);
+    });
+  }
+
+  /** Return the ids of a widget, of those it refers to, and of those that its outputs show. */
+  #reachable(id, found = new Set()) {
+    const model = this.#models.get(id);
+    if (!model || found.has(id)) return found;
+    found.add(id);
+    const shown = isOutput(model.state) ? this.outputs.widgetsIn(id) : [];
+    for (const one of [...referencesIn(model.state), ...shown]) this.#reachable(one, found);
+    return found;
+  }
+
+  /** Return the states of widgets for a file, with those of all their parts and links. */
+  statesOf(ids) {
+    const found = new Set();
+    for (const id of ids) this.#reachable(id, found);
+    for (const [id, { state }] of this.#models) {
+      if (LINK.test(state._model_name) && found.has(referenceIn(state.source?.[0]))) this.#reachable(id, found);
+    }
+    return Object.fromEntries([...found].map((id) => {
+      const model = /** @type {Model} */ (this.#models.get(id));
+      const outputs = isOutput(model.state) ? { outputs: this.outputs.outputsOf(id) } : {};
+      return [id, writeState(model, outputs)];
+    }));
+  }
+
+  /** A widget's output is about to go: end the pointer input of drawings in it. */
+  forgetPictures(id) {
+    const inside = [...this.within(id)].filter(([, state]) => isOutput(state));
+    queueMicrotask(() => inside.forEach(([one]) => this.outputs.forgetUnshown(one)));
   }
 
   has(id) {
@@ -114,7 +184,7 @@ export class WidgetModels {
   /** Load links into the frames that have a widget which the link follows. */
   #loadLinks() {
     for (const [id, { state }] of this.#models) {
-      if (!/^(Directional)?LinkModel$/.test(state._model_name)) continue;
+      if (!LINK.test(state._model_name)) continue;
       const ends = [state.source, ...(state._model_name === "LinkModel" ? [state.target] : [])]
         .map((end) => referenceIn(end?.[0]));
       for (const frame of this.#frames) {
@@ -141,7 +211,7 @@ export class WidgetModels {
    * they have ended.
    */
   async send({ comm, kind, data, buffers, message }, area) {
-    if (this.isDead || !this.#models.has(comm)) return;
+    if (this.isDead || this.isSaved || !this.#models.has(comm)) return;
     if (data?.state) this.#merge(comm, data, buffers);
     let run = 0;
     try {

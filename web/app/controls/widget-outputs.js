@@ -5,6 +5,7 @@ import { element } from "../base/dom.js";
 
 export class WidgetOutputs {
   #makeArea;
+  #own;
   /** @type {Map<string, Place[]>} the places of each widget; the first is always there */
   #places = new Map();
   /** @type {Set<string>} the widgets whose outputs Python does not know */
@@ -12,8 +13,10 @@ export class WidgetOutputs {
   /** @type {Map<string, any[]>} the outputs that Python knows, by widget */
   #known = new Map();
 
-  constructor(makeArea) {
+  /** `own` means that the outputs were made in this session. */
+  constructor(makeArea, { own = true } = {}) {
     this.#makeArea = makeArea;
+    this.#own = own;
   }
 
   #make() {
@@ -48,7 +51,7 @@ export class WidgetOutputs {
     const adds = known && JSON.stringify(outputs.slice(0, known.length)) === JSON.stringify(known);
     for (const { area } of this.#of(id)) {
       if (adds) area.append(outputs.slice(known.length));
-      else area.load(outputs, { own: true });
+      else area.load(outputs, { own: this.#own });
     }
     this.#known.set(id, outputs);
     this.#changed.delete(id);
@@ -57,6 +60,11 @@ export class WidgetOutputs {
   /** The outputs of a widget in nbformat's form. */
   outputsOf(id) {
     return this.#of(id)[0].area.outputs;
+  }
+
+  /** The ids of the widgets that a widget's outputs show. */
+  widgetsIn(id) {
+    return this.#of(id)[0].area.widgetIds;
   }
 
   /** End the pointer input of a widget's drawings, and drop their arrays, if no place shows it. */
@@ -72,7 +80,7 @@ export class WidgetOutputs {
     const unused = places.find(({ root }) => !root.isConnected);
     if (unused) return unused.root;
     const made = this.#make();
-    made.area.load(this.outputsOf(id), { own: true });
+    made.area.load(this.outputsOf(id), { own: this.#own });
     places.push(made);
     return made.root;
   }

@@ -1,5 +1,5 @@
-/** Widgets as text and outputs, for files: without their Python objects, they would do nothing. */
-import { isOutput } from "./widget-models.js";
+/** Widgets as text and outputs, for readers of files that do not show widgets. */
+import { isOutput, WIDGET } from "./widget-models.js";
 
 /** Return the value of a widget as text, "" if it has none. */
 function setting({ index, value, _options_labels: labels }) {
@@ -32,4 +32,20 @@ export function plainOutputs(models, id, text = "") {
   const told = texts.filter(Boolean).join(", ") || (outputs.length > 0 ? "" : text);
   if (!told) return outputs;
   return [{ output_type: "display_data", data: { "text/plain": told }, metadata: {} }, ...outputs];
+}
+
+const IMAGE = /^image\//;
+
+/**
+ * Return the output of a widget with what replaces it where widgets are not shown: the texts of its
+ * parts, and its first image.
+ * @param {import("./widget-models.js").WidgetModels} models
+ */
+export function withReplacement(output, models) {
+  const view = output.data[WIDGET];
+  const outputs = plainOutputs(models, view.model_id, output.data["text/plain"]);
+  const text = outputs.map(({ data, text: printed }) => printed ?? data?.["text/plain"] ?? "");
+  const images = outputs.flatMap(({ data = {} }) => Object.entries(data).filter(([mime]) => IMAGE.test(mime)));
+  const data = { "text/plain": text.filter(Boolean).join("\n"), ...Object.fromEntries(images.slice(0, 1)) };
+  return { ...output, data: { ...data, [WIDGET]: view } };
 }

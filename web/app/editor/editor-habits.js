@@ -30,12 +30,20 @@ const followSettings = ViewPlugin.fromClass(class {
 /** The extension of code editors that wraps lines if the settings say so. */
 export const wrapsBySettings = () => [wrapping.of(wrappingOfSettings()), followSettings];
 
+/** Shows the beginning of long lines again when the cursor leaves the editor. */
+const showBeginning = EditorView.domEventHandlers({
+  blur: (_event, view) => {
+    view.scrollDOM.scrollLeft = 0;
+  },
+});
+
 /** The extensions of every editor. */
 export const editorHabits = [
   search({ top: true }),
   keymap.of(searchKeymap),
   gutters.of([]),
   EditorView.scrollMargins.of(covered),
+  showBeginning,
 ];
 
 export function setLineNumbers(view, shown) {

@@ -141,11 +141,11 @@ export class Documents {
    * Show a notebook as ipynb.js returns it, or a sheet. If it cannot be shown, nothing changes.
    * @param {About & {title: string}} record
    */
-  #show({ id, title, saved, untouched, disk, trusted, origin }, model) {
+  #show({ id, title, saved, untouched, disk, trusted, made, origin }, model) {
     const before = this.#title.value;
     this.#title.value = title; // the page's title follows when the sheet is shown
     try {
-      this.#notebook.show(model, { trusted, kernel: () => this.#kernels.show(id) });
+      this.#notebook.show(model, { trusted, made, kernel: () => this.#kernels.show(id) });
     } catch (error) {
       this.#title.value = before;
       throw error;

@@ -3,6 +3,7 @@ import { Cell } from "../cells/cell.js";
 import { announce, leaveMessages, showMessage } from "../base/messages.js";
 import { runCell } from "../cells/run-cell.js";
 import { runAndTell } from "./run-all.js";
+import { SavedWidgets } from "../cells/saved-widgets.js";
 import { Sheet } from "./sheet.js";
 import { Trust } from "../content/trust.js";
 
@@ -52,11 +53,12 @@ export class Notebook extends EventTarget {
 
   /**
    * Show a notebook as ipynb.js returns it, or a sheet that was shown before. If it cannot be
-   * shown, nothing changes. The previous sheet is left as it is. For `trusted`, see trust.js.
+   * shown, nothing changes. The previous sheet is left as it is. For `trusted`, see trust.js; `made` has the
+   * places of cells whose outputs this browser made.
    * `kernel()` returns the kernel that runs the cells.
    */
-  show(notebook, { trusted = false, kernel }) {
-    const sheet = notebook instanceof Sheet ? notebook : this.#sheetOf(notebook, trusted);
+  show(notebook, { trusted = false, made = [], kernel }) {
+    const sheet = notebook instanceof Sheet ? notebook : this.#sheetOf(notebook, { trusted, made });
     this.#root.replaceChildren(...sheet.cells.map((cell) => cell.root));
     if (sheet !== this.#sheet) leaveMessages();
     this.#sheet = sheet;
@@ -66,23 +68,27 @@ export class Notebook extends EventTarget {
     this.dispatchEvent(new Event("shown"));
   }
 
-  #sheetOf(notebook, trusted) {
+  #sheetOf(notebook, { trusted, made }) {
     const trust = new Trust(trusted);
     trust.whenGiven(() => this.#changed());
+    const saved = new SavedWidgets(notebook.metadata, trust);
     /** @type {Cell[]} */
     const cells = [];
     try {
       const models = notebook.cells.length > 0 ? notebook.cells : [{ type: "code" }];
-      for (const model of models) cells.push(this.#make(model, trust));
+      models.forEach((model, index) => {
+        const isOurs = !trusted && made.includes(index);
+        cells.push(this.#make(model, { trust: isOurs ? new Trust(true) : trust, saved }));
+      });
     } catch (error) {
       for (const cell of cells) cell.destroy();
       throw error;
     }
-    return new Sheet({ ...notebook, trust }, cells);
+    return new Sheet({ ...notebook, trust, saved }, cells);
   }
 
-  #make(model, trust) {
-    return new Cell(model, { actions: (cell) => this.#actionsOf(cell), help: this.#help, trust });
+  #make(model, { trust, saved }) {
+    return new Cell(model, { actions: (cell) => this.#actionsOf(cell), help: this.#help, trust, saved });
   }
 
   #actionsOf(cell) {
@@ -153,7 +159,7 @@ export class Notebook extends EventTarget {
   }
 
   #insertAt(index, model) {
-    return this.#place(index, this.#make(model, this.#sheet.trust));
+    return this.#place(index, this.#make(model, this.#sheet));
   }
 
   #place(index, cell) {

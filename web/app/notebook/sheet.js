@@ -1,4 +1,5 @@
 import { History } from "./history.js";
+import { SavedWidgets, withStates } from "../cells/saved-widgets.js";
 import { Trust } from "../content/trust.js";
 
 /** The cells of one notebook. After it was left, it still receives outputs of its running cells. */
@@ -8,6 +9,8 @@ export class Sheet {
   shape;
   /** The reader's trust in active outputs. */
   trust;
+  /** The widgets of the notebook's file. */
+  saved;
   /** @type {import("../cells/cell.js").Cell[]} */
   cells;
   /**
@@ -25,17 +28,19 @@ export class Sheet {
   /** @type {Set<Promise<unknown>>} */
   #runs = new Set();
 
-  constructor({ metadata, shape = {}, trust = new Trust() }, cells) {
+  constructor({ metadata, shape = {}, trust = new Trust(), saved = new SavedWidgets(metadata, trust) }, cells) {
     this.metadata = metadata;
     this.shape = shape;
     this.trust = trust;
+    this.saved = saved;
     this.cells = cells;
   }
 
   /** The notebook as ipynb.js expects it. */
   get model() {
     const { metadata, shape, cells } = this;
-    return { metadata, shape, cells: cells.map((cell) => cell.model) };
+    const states = Object.assign({}, ...cells.map((cell) => cell.widgetStates));
+    return { metadata: withStates(metadata, states), shape, cells: cells.map((cell) => cell.model) };
   }
 
   /** Note that a cell is running until `run` settles. */

@@ -6,6 +6,7 @@ import { pythonLanguage } from "@codemirror/lang-python";
 import { highlightCode } from "@lezer/highlight";
 import { element } from "../base/dom.js";
 import { OutputArea } from "../cells/output.js";
+import { SavedWidgets } from "../cells/saved-widgets.js";
 import { frameOf } from "../content/active-frame.js";
 import { markdownBox } from "../content/markdown.js";
 import { mathIsSet } from "../content/math.js";
@@ -47,7 +48,7 @@ async function settleTree(host) {
 }
 
 /** Return a cell as static content. */
-async function cellBox({ type, source, attachments, executionCount, outputs }, { folded, trust }) {
+async function cellBox({ type, source, attachments, executionCount, outputs }, { folded, trust, saved }) {
   const body = element("div", { className: "cell-body" });
   if (type === "markdown") body.append(markdownBox(source, attachments));
   else if (source.trim()) {
@@ -55,7 +56,7 @@ async function cellBox({ type, source, attachments, executionCount, outputs }, {
   }
   if (outputs?.length > 0) {
     const area = element("div", { className: "cell-outputs" });
-    new OutputArea(area, trust).load(outputs);
+    new OutputArea(area, { trust }).load(saved.plain(outputs));
     body.append(folded ? element("details", {}, element("summary", {}, "Show the output"), area) : area);
   }
   await settle(body);
@@ -90,8 +91,9 @@ function runButton() {
 /** Return the text of the HTML file for a sheet. */
 export async function exportPage(title, sheet) {
   const { model, trust } = sheet;
+  const saved = new SavedWidgets(model.metadata, trust);
   const boxes = await Promise.all(model.cells.map((cell, index) =>
-    cellBox(cell, { folded: sheet.cells[index].isFolded, trust })));
+    cellBox(cell, { folded: sheet.cells[index].isFolded, trust, saved })));
   const head = element("head", {},
     element("meta", { name: "viewport", content: "width=device-width, initial-scale=1" }),
     element("meta", { name: "color-scheme", content: "light dark" }),

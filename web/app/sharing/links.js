@@ -1,5 +1,6 @@
 /** Links to notebooks: by address in the query, or compressed in the fragment. */
 import { formatNotebook } from "../cells/ipynb.js";
+import { withStates } from "../cells/saved-widgets.js";
 import { TooLong, readText } from "./bounded-text.js";
 
 const COMPRESSION = "deflate-raw";
@@ -50,7 +51,9 @@ export async function linkWith(name, model) {
   };
   const whole = await linkOf(model);
   if (whole.length <= MOST_WITH_OUTPUTS) return { link: whole, hasOutputs: true };
-  const link = await linkOf({ ...model, cells: model.cells.map(withoutOutputs) });
+  const link = await linkOf({
+    ...model, metadata: withStates(model.metadata, {}), cells: model.cells.map(withoutOutputs),
+  });
   if (link.length > MOST) throw new LinkTooLong("The notebook is too large for a link.");
   return { link, hasOutputs: !model.cells.some(({ outputs }) => outputs?.length > 0) };
 }

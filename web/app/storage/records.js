@@ -27,5 +27,6 @@ function marked(sheet) {
 /** Return the record of a notebook with its content. */
 export function stored({ record, title, sheet }) {
   const { isGiven: trusted } = sheet.trust;
-  return { ...record, title, trusted, notebook: formatNotebook(marked(sheet)) };
+  const made = [...sheet.cells.keys()].filter((index) => sheet.cells[index].isMadeHere);
+  return { ...record, title, trusted, made, notebook: formatNotebook(marked(sheet)) };
 }

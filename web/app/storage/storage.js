@@ -38,12 +38,13 @@ async function open(onEnd) {
  * A stored notebook. `notebook` is its .ipynb text. `saved` is the time of its last change, `used`
  * of its last display, and `deleted` of its deletion, if any. `untouched` means that it is empty or
  * the page's own, and unchanged. `disk` is the file that it was opened from. `trusted` means that
- * its outputs may run scripts. `origin` is the address that it was copied from, or "link" if it was
+ * its outputs may run scripts, and `made` has the places of the cells whose outputs this browser made,
+ * which may run them too. `origin` is the address that it was copied from, or "link" if it was
  * in a link.
  * @typedef {{
  *   id: string, title: string, notebook: string, saved: number, used?: number,
  *   untouched?: boolean, deleted?: number, disk?: import("./disk-file.js").DiskFile,
- *   trusted?: boolean, origin?: string,
+ *   trusted?: boolean, made?: number[], origin?: string,
  * }} NotebookRecord
  */
 

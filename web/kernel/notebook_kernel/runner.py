@@ -185,10 +185,13 @@ class Runner:
         shown = outputs.active()
         return None if shown is None else shown.run_id
 
-    def capturing_widget(self) -> str | None:
-        """Return the Output widget that captures the calling code's outputs."""
+    def output_place(self) -> str:
+        """Return the calling code's run and the Output widget that captures it, as one text.
+
+        The page asks for each image, and one text is the cheapest answer.
+        """
         shown = outputs.active()
-        return None if shown is None else shown.widget
+        return "" if shown is None else f"{shown.run_id} {shown.widget or ''}"
 
     def know_owners(self) -> None:
         """Tell the package which run draws, so that it need not ask the page for each image."""
