@@ -41,7 +41,9 @@ def main(given: list[str] | None = None) -> int:
     options = _arguments(given)
     try:
         init()
-        llm = load(options.model, context=options.context, cache_dtype=options.cache_dtype)
+        llm = load(
+            options.model, context=options.context, cache_dtype=options.cache_dtype, progress=True
+        )
     except (BackendError, OSError) as error:
         print(error, file=sys.stderr)
         return 1

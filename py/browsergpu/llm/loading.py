@@ -27,6 +27,7 @@ from browsergpu.llm.tokens.gguf_vocabulary import from_gguf
 from browsergpu.llm.tokens.tokenizer import Tokenizer
 from browsergpu.llm.tokens.tokenizer_json import load_tokenizer
 from browsergpu.networks.hub.download import download, download_async, is_address
+from browsergpu.networks.hub.reports import Report, reporter
 
 _OP = "llm.load"
 #: The default context, unless the model's is smaller.
@@ -36,8 +37,9 @@ _POOLS_FIRST = 2
 
 
 def load(
-    file: Any, *, context: int | None = None, cache_dtype: Any = "float32", device: Any = None
-) -> LanguageModel | Encoder:
+    file: Any, *, context: int | None = None, cache_dtype: Any = "float32", device: Any = None,
+    progress: bool | Report = False,
+) -> LanguageModel | Encoder:  # fmt: skip
     """Load a language model from a GGUF file, or from a folder with safetensors. Blocks.
 
     Parameters
@@ -56,6 +58,8 @@ def load(
         largest one. Encoders have no cache.
     device : Device, optional
         The device. The current device by default.
+    progress : bool or callable
+        As for :func:`browsergpu.hub.download`, while an address is downloaded.
 
     Returns
     -------
@@ -72,23 +76,24 @@ def load(
     OSError
         If an address cannot be downloaded.
     """
-    kind = check_dtype(_OP, cache_dtype)
+    kind, report = check_dtype(_OP, cache_dtype), reporter(_OP, progress)
     if is_folder(file):
-        return _of_folder(downloaded_folder(file), context, kind, device)
+        return _of_folder(downloaded_folder(file, report), context, kind, device)
     if is_address(file):
-        file = download(file)
+        file = download(file, progress=report)
     return _loaded(file, context, kind, device)
 
 
 async def load_async(
-    file: Any, *, context: int | None = None, cache_dtype: Any = "float32", device: Any = None
-) -> LanguageModel | Encoder:
+    file: Any, *, context: int | None = None, cache_dtype: Any = "float32", device: Any = None,
+    progress: bool | Report = False,
+) -> LanguageModel | Encoder:  # fmt: skip
     """Load a language model, as :func:`load`, without blocking while an address is downloaded."""
-    kind = check_dtype(_OP, cache_dtype)
+    kind, report = check_dtype(_OP, cache_dtype), reporter(_OP, progress)
     if is_folder(file):
-        return _of_folder(await downloaded_folder_async(file), context, kind, device)
+        return _of_folder(await downloaded_folder_async(file, report), context, kind, device)
     if is_address(file):
-        file = await download_async(file)
+        file = await download_async(file, progress=report)
     return _loaded(file, context, kind, device)
 
 

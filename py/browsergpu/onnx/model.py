@@ -18,6 +18,7 @@ from browsergpu.engine.core.errors import InvalidArgument, InvalidType
 from browsergpu.engine.core.showing import Description, Shown, byte_count
 from browsergpu.functions import creation
 from browsergpu.functions.language.quantized import of_blocks
+from browsergpu.networks.hub.reports import Report
 from browsergpu.networks.module import Module
 from browsergpu.networks.parameter import registered
 from browsergpu.onnx.graph.builder import Builder, Kind
@@ -29,7 +30,6 @@ from browsergpu.onnx.graph.quantized import Quantized
 from browsergpu.onnx.graph.tensors import stored_bytes
 from browsergpu.onnx.graph.types import DTYPES, NARROW, NarrowType, name_of, type_of
 from browsergpu.onnx.graph.values import to_gpu
-from browsergpu.onnx.progress import Report
 from browsergpu.onnx.wire import messages
 
 #: Nodes that a repr shows.

@@ -10,10 +10,10 @@ from urllib.parse import urlsplit
 from browsergpu.engine.core.errors import InvalidArgument, InvalidType
 from browsergpu.engine.core.files import file_bytes
 from browsergpu.engine.gpu import content, platform
+from browsergpu.networks.hub.reports import Report, reporter
 from browsergpu.onnx import operators as _operators  # noqa: F401 - fills the registry
 from browsergpu.onnx.graph.external import ExternalData
 from browsergpu.onnx.model import Model
-from browsergpu.onnx.progress import Report, reporter
 from browsergpu.onnx.wire.reader import read_model
 
 _OP = "onnx.load"

@@ -76,16 +76,16 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
 
 def test_a_connection_that_is_cut(server: Server, tmp_path: Path) -> None:
     server.cuts = [400_000, 0, 300_000]
-    told: list[tuple[int, int | None]] = []
+    told: list[tuple[int, int | None, str]] = []
     path = bg.hub.download(
-        server.address, folder=tmp_path, progress=lambda *pair: told.append(pair)
+        server.address, folder=tmp_path, progress=lambda *told_now: told.append(told_now)
     )
     assert path.read_bytes() == DATA
     assert path.name == "tiny.gguf"
     ranges = [None, "bytes=400000-", "bytes=400000-", "bytes=700000-"]
     assert server.asked == ranges
-    assert told[-1] == (len(DATA), len(DATA))
-    assert [have for have, _ in told] == sorted(have for have, _ in told)
+    assert told[-1] == (len(DATA), len(DATA), "tiny.gguf")
+    assert [have for have, *_ in told] == sorted(have for have, *_ in told)
     (kept,) = bg.hub.files(folder=tmp_path)
     assert (kept.address, kept.path, kept.size) == (server.address, path, len(DATA))
     assert kept.sha256 == hashlib.sha256(DATA).hexdigest()
@@ -147,7 +147,7 @@ def test_another_hash(server: Server, tmp_path: Path) -> None:
 
 
 def test_progress_that_raises(server: Server, tmp_path: Path) -> None:
-    def stop(have: int, size: int | None) -> None:
+    def stop(have: int, size: int | None, what: str) -> None:
         if have > 600_000:
             raise KeyboardInterrupt
 
@@ -160,10 +160,18 @@ def test_progress_that_raises(server: Server, tmp_path: Path) -> None:
     assert int(asked[6:-1]) > 600_000
 
 
+def test_a_bar_shows_the_bytes(
+    server: Server, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bg.hub.download(server.address, folder=tmp_path, progress=True)
+    size = f"{len(DATA) / 2**20:.1f}"
+    assert f"tiny.gguf, {size} of {size} MiB" in "".join(capsys.readouterr())
+
+
 def test_two_downloads_of_one_file(server: Server, tmp_path: Path) -> None:
     found: list[BaseException] = []
 
-    def again(have: int, size: int | None) -> None:
+    def again(have: int, size: int | None, what: str) -> None:
         with contextlib.suppress(BlockingIOError):
             bg.hub.download(server.address, folder=tmp_path)
             raise AssertionError
@@ -200,7 +208,7 @@ def test_bad_arguments(tmp_path: Path) -> None:
         (("owner/name",), {}, "file must be a path in the repository"),
         (("owner/name", "../x"), {}, "file must be a path in the repository"),
         (("https://host/file",), {"sha256": "12"}, "sha256 must be 64 hexadecimal digits"),
-        (("https://host/file",), {"progress": 1}, "progress must be a function"),
+        (("https://host/file",), {"progress": 1}, "progress must be True, False, or a function"),
         (("https://host/file",), {"folder": 1}, "folder must be a path"),
     ):  # fmt: skip
         with pytest.raises((ValueError, TypeError), match=match):

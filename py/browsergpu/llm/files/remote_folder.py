@@ -14,6 +14,7 @@ from browsergpu.engine.gpu import platform
 from browsergpu.llm.files.folder import INDEX, WEIGHTS, parts_of
 from browsergpu.networks.files.headers import shallow_json
 from browsergpu.networks.hub.download import download_async, is_address
+from browsergpu.networks.hub.reports import Report
 from browsergpu.networks.hub.store import Place, hash_of
 
 _NEEDED = ("config.json", "tokenizer.json")
@@ -28,12 +29,12 @@ def is_folder(source: Any) -> bool:
     return is_address(source) and urlsplit(source).path.endswith("/")
 
 
-def downloaded_folder(address: str) -> dict[str, Path]:
+def downloaded_folder(address: str, report: Report) -> dict[str, Path]:
     """Return the paths of a folder's files by name, as :func:`downloaded_folder_async`. Blocks."""
-    return platform.block_on(downloaded_folder_async(address), "llm.load")
+    return platform.block_on(downloaded_folder_async(address, report), "llm.load")
 
 
-async def downloaded_folder_async(address: str) -> dict[str, Path]:
+async def downloaded_folder_async(address: str, report: Report) -> dict[str, Path]:
     """Download the files of a model's folder, and return their paths by name.
 
     The names are kept with the files, so that a second call requests nothing. Raises OSError if a
@@ -45,24 +46,24 @@ async def downloaded_folder_async(address: str) -> dict[str, Path]:
     place = Place(platform.kept_folder(), address)
     found: dict[str, Path] = {}
     for name in _kept_names(place):
-        found[name] = await _file(address, name)
+        found[name] = await _file(address, name, report)
     if found:
         return found
     for name in _NEEDED:
-        found[name] = await _file(address, name)
+        found[name] = await _file(address, name, report)
     for name in (*_OPTIONAL, INDEX):
         try:
-            found[name] = await _file(address, name)
+            found[name] = await _file(address, name, report)
         except FileNotFoundError:
             continue
     for name in parts_of(found[INDEX]) if INDEX in found else [WEIGHTS]:
-        found[name] = await _file(address, name)
+        found[name] = await _file(address, name, report)
     _keep_names(place, list(found))
     return found
 
 
-async def _file(address: str, name: str) -> Path:
-    return await download_async(address + quote(name))
+async def _file(address: str, name: str, report: Report) -> Path:
+    return await download_async(address + quote(name), progress=report)
 
 
 def _kept_names(place: Place) -> list[str]:

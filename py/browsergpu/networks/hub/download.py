@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from urllib.parse import quote, urlsplit
 from browsergpu.engine.core.errors import InvalidArgument, InvalidType
 from browsergpu.engine.gpu import platform
 from browsergpu.networks.hub import store
+from browsergpu.networks.hub.reports import Report, reporter
 from browsergpu.networks.hub.store import KeptFile, Place
 
 _OP = "hub.download"
@@ -29,12 +29,10 @@ _TRANSIENT = {408, 425, 429, 500, 502, 503, 504}
 _REPOSITORY = re.compile(r"[\w.-]+/[\w.-]+", re.ASCII)
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 
-Progress = Callable[[int, "int | None"], Any]
-
 
 def download(
     source: str, file: str | None = None, *, revision: str = "main", sha256: str | None = None,
-    folder: Any = None, progress: Progress | None = None,
+    folder: Any = None, progress: bool | Report = False,
 ) -> Path:  # fmt: skip
     """Download a file once, and return its path. Blocks.
 
@@ -55,8 +53,9 @@ def download(
     folder : path, optional
         The folder for all files. The default in a page is ``~/models``, which the notebook stores
         in the browser. The default elsewhere is a folder in the user's cache.
-    progress : callable, optional
-        Called with the bytes that are there, and the bytes of the file or None.
+    progress : bool or callable
+        True shows a bar. A function is called as ``progress(done, total, what)`` with the bytes
+        that are there, those of the file or None, and the file's name.
 
     Returns
     -------
@@ -86,7 +85,7 @@ def download(
 
 async def download_async(
     source: str, file: str | None = None, *, revision: str = "main", sha256: str | None = None,
-    folder: Any = None, progress: Progress | None = None,
+    folder: Any = None, progress: bool | Report = False,
 ) -> Path:  # fmt: skip
     """Download a file once, as :func:`download`, without blocking a page."""
     own = _checked(source, file, revision, sha256, folder, progress)
@@ -139,7 +138,7 @@ class _Download:
 
     place: Place
     sha256: str | None
-    progress: Progress | None
+    report: Report
 
     def kept(self) -> KeptFile | None:
         """Return the file, unless it is missing or has another hash."""
@@ -155,9 +154,8 @@ def _checked(
         sha256 = sha256.lower() if isinstance(sha256, str) else sha256
         if not isinstance(sha256, str) or not _SHA256.fullmatch(sha256):
             raise InvalidArgument(_OP, "sha256", sha256, "64 hexadecimal digits")
-    if progress is not None and not callable(progress):
-        raise InvalidType(_OP, "progress", progress, "a function of two numbers")
-    return _Download(Place(store.folder_of(_OP, folder), address), sha256, progress)
+    report = reporter(_OP, progress)
+    return _Download(Place(store.folder_of(_OP, folder), address), sha256, report)
 
 
 def is_address(source: Any) -> bool:
@@ -229,12 +227,12 @@ async def _receive(own: _Download) -> None:
             async for piece in answer:
                 file.write(piece)
                 have += len(piece)
-                if own.progress is not None:
-                    own.progress(have, about.size)
+                own.report(have, about.size, place.path.name)
     finally:
         await answer.close()
     if about.size is None:
         about.size = have
+        own.report(have, have, place.path.name)
     if have < about.size:
         raise ConnectionError(f"the connection ended after {have} of {about.size} bytes")
     if have > about.size and status == _PARTIAL:

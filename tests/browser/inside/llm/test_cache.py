@@ -77,6 +77,8 @@ def test_refusals(bg: Any) -> None:
     for wrong in ("q4_0", np.float16, 8, None):
         with pytest.raises(ValueError, match="cache_dtype must be 'float32' or 'int8'"):
             _load(bg, "llama", cache_dtype=wrong)
+    with pytest.raises(TypeError, match="progress must be True, False, or a function"):
+        _load(bg, "llama", progress=1)
     weights = tiny.with_biases("bert")
     about = tiny.metadata("bert", **{"attention.head_count_kv": tiny.HEADS})
     tokens = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "▁a"]

@@ -16,7 +16,7 @@ def reporter(op: str, given: Any) -> Report:
     if given is False:
         return lambda done, total, what: None
     if given is True:
-        from browsergpu.onnx.bars import Bars  # loaded at its first use
+        from browsergpu.networks.hub.bars import Bars  # loaded at its first use
 
         return Bars().report
     if not callable(given):
