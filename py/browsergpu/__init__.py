@@ -123,6 +123,7 @@ if _TYPE_CHECKING:  # the names of _MODULES and _LATER, which a test compares
     from browsergpu.functions.custom.elementwise_kernel import ElementwiseKernel, kernel
     from browsergpu.functions.custom.raw_kernel import RawKernel
     from browsergpu.functions.custom.reduction_kernel import ReductionKernel
+    from browsergpu.functions.images.picture import Picture
     from browsergpu.functions.images.pointer import PointerEvent
     from browsergpu.functions.interchange.download import download
     from browsergpu.functions.interchange.plot import plot
@@ -164,6 +165,7 @@ _LATER = {
     "get_array_module": "compat.cupy.names",
     "ElementwiseKernel": "functions.custom.elementwise_kernel",
     "kernel": "functions.custom.elementwise_kernel",
+    "Picture": "functions.images.picture",
     "PointerEvent": "functions.images.pointer",
     "plot": "functions.interchange.plot",
     "RawKernel": "functions.custom.raw_kernel",
@@ -213,6 +215,7 @@ __all__ = [
     "KernelExecutor",
     "KernelSummary",
     "MapMode",
+    "Picture",
     "PipelineStats",
     "PointerEvent",
     "Policy",

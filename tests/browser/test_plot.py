@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from harness.notebook import NotebookPage
 from harness.pixels import Pixels, screenshot
+from playwright.sync_api import expect
 
 SPIKE = """
 import browsergpu as bg
@@ -91,3 +93,63 @@ def test_plots_are_dark_in_the_dark_theme(notebook: NotebookPage) -> None:
     finally:
         notebook.page.emulate_media(color_scheme="light")
     assert corner("") == (255, 255, 255)
+
+
+ALTERNATING = """
+import browsergpu as bg
+import browsergpu.functions.images.pointer as p
+n = 20_000
+y = bg.arange(n, dtype=bg.int32) % 2
+bg.plot(y, xlim=(0, n), ylim=(0, 1))
+reads = bg.init().recorder.counters["readbacks"]
+"""
+SHOWN = "view = next(reversed(p._listeners.values()))\n"
+
+
+def test_zoom_and_pan_draw_more_detail(notebook: NotebookPage) -> None:
+    shown = notebook.run(ALTERNATING)
+    canvas = shown.locator("canvas")
+    plain = screenshot(notebook.page, canvas)
+    middle = plain.width // 2, plain.height // 2
+    assert {plain.rgb(x, middle[1]) for x in range(200, 240)} == {(31, 119, 180)}, "all samples"
+    mouse = notebook.page.mouse
+    # The focus lets the wheel zoom. Below the curve, it zooms only the x axis.
+    below = {"x": middle[0], "y": plain.height - 12}
+    canvas.click(position=below)
+    canvas.hover(position=below)  # the click may have moved the page
+    for _ in range(32):
+        mouse.wheel(0, -100)
+    show_all = shown.get_by_role("button", name="Show all")
+    expect(show_all).to_be_visible()
+    expect(shown.get_by_role("button", name="Pause")).to_be_hidden()
+    notebook.wait_idle()
+    ranges = "[round(end, 3) for axis in view._shown for end in (axis.low, axis.high)]"
+    low, high, *rest = eval(notebook.run(SHOWN + ranges).inner_text())
+    assert high - low == pytest.approx(20_000 / 1.25**32, rel=0.01)
+    assert rest == [0, 1]
+    zoomed = screenshot(notebook.page, canvas)
+    white = sum(zoomed.rgb(x, middle[1]) == (255, 255, 255) for x in range(60, 600))
+    assert white > 400, "the 16 samples of this part are apart"
+    box = canvas.bounding_box()
+    assert box
+    mouse.move(box["x"] + middle[0], box["y"] + middle[1])
+    mouse.down()
+    mouse.move(box["x"] + middle[0] + 56, box["y"] + middle[1], steps=3)
+    mouse.up()
+    notebook.wait_idle()
+    moved, *_ = eval(notebook.run(SHOWN + ranges).inner_text())
+    assert low - moved == pytest.approx((high - low) / 10, rel=0.02)
+    assert notebook.run('bg.init().recorder.counters["readbacks"] - reads').inner_text() == "0"
+    canvas.dblclick(position={"x": middle[0], "y": middle[1]})
+    expect(show_all).to_be_hidden()
+    notebook.wait_idle()
+    assert eval(notebook.run(SHOWN + ranges).inner_text()) == [0, 20_000, 0, 1]
+    # The cell's plot and its samples go with the cell.
+    notebook.run("del y, view")
+    count = int(notebook.run("len(p._listeners)").inner_text())
+    notebook.cell(0).click(position={"x": 4, "y": 4})
+    notebook.page.keyboard.press("Escape")
+    notebook.page.keyboard.press("d")
+    notebook.page.keyboard.press("d")
+    expect(notebook.page.locator(".picture-view")).to_have_count(0)
+    assert int(notebook.run("len(p._listeners)").inner_text()) == count - 1

@@ -36,7 +36,7 @@ THIRD_PARTY = {"numpy"}
 #: What chat templates import where they are used.
 OF_LLM = {"jinja2"}
 #: Of `torch.vision`, for images that are not tensors.
-OF_VISION = {"PIL"}
+OF_IMAGES = {"PIL"}
 #: Libraries that only `dask` may import. `import browsergpu` does not load them.
 OF_DASK = {"dask", "distributed", "click"}
 
@@ -158,8 +158,8 @@ def test_nothing_else_is_needed(module: str) -> None:
     tops = {imported.split(".")[0] for imported in imports(MODULES[module])}
     allowed = set(sys.stdlib_module_names) | BROWSER | THIRD_PARTY | {"browsergpu"}
     more = {"dask": OF_DASK, "llm": OF_LLM}.get(room(module), set())
-    if module.startswith("torch.vision."):
-        more = OF_VISION
+    if module.startswith(("torch.vision.", "engine.gpu.native.page")):
+        more = OF_IMAGES
     assert tops <= allowed | more
 
 

@@ -11,7 +11,11 @@ export class Pictures {
   #send;
   #placeOf;
   #mail;
-  /** @type {Map<string, OffscreenCanvas & {browsergpuPointer?: number | null}>} */
+  /**
+   * @type {Map<string, OffscreenCanvas & {
+   *   browsergpuPointer?: number | null, browsergpuPlot?: number | null,
+   * }>}
+   */
   #canvases = new Map();
   /** The time of each canvas's last image. */
   #sent = new Map();
@@ -19,7 +23,7 @@ export class Pictures {
   #late = new Map();
 
   /**
-   * `send` gets `{canvas, run, widget, picture, owner}`. `placeOf()` returns the run of the running
+   * `send` gets `{canvas, run, widget, picture, owner, plot}`. `placeOf()` returns the run of the running
    * code, and the Output widget that captures its outputs.
    * `mail` is the mailbox of pointer input, if the page is isolated.
    */
@@ -60,7 +64,8 @@ export class Pictures {
     const canvas = this.get(id);
     const picture = canvas.transferToImageBitmap();
     const owner = canvas.browsergpuPointer ?? null;
-    const drawn = { canvas: id, ...this.#placeOf(), picture, owner };
+    const plot = canvas.browsergpuPlot ?? null;
+    const drawn = { canvas: id, ...this.#placeOf(), picture, owner, plot };
     const late = this.#late.get(id);
     if (late && (late.run !== drawn.run || late.widget !== drawn.widget)) this.#post(late);
     else late?.picture.close();

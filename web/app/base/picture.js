@@ -40,6 +40,11 @@ export class Picture extends EventTarget {
    * @type {number | null}
    */
   drawing = null;
+  /**
+   * The number by which Python knows the plot, which it draws anew for zoom and pan.
+   * @type {number | null}
+   */
+  plot = null;
   /** @type {ImageBitmap | null} the newest image that waits */
   #next = null;
 
@@ -55,12 +60,16 @@ export class Picture extends EventTarget {
   }
 
   /**
-   * Show an ImageBitmap and consume it. Input by the pointer is for `owner`.
+   * Show an ImageBitmap and consume it. Input by the pointer is for `owner`, and zoom and pan for
+   * `plot`. `isZoom` tells that it shows another part of the image before.
    * @param {ImageBitmap} bitmap
    * @param {number | null} owner
+   * @param {number | null} plot
    */
-  show(bitmap, owner = null) {
+  show(bitmap, owner = null, plot = null, isZoom = false) {
     this.owner = owner;
+    this.plot = plot;
+    this.root.classList.toggle("plot", plot !== null);
     this.root.classList.toggle("takes-pointer", owner !== null);
     if (this.isHeld) {
       this.#next?.close();
@@ -77,21 +86,21 @@ export class Picture extends EventTarget {
     this.#context.transferFromImageBitmap(bitmap);
     this.#url = "";
     this.#label();
-    if (!this.#isEmpty) this.dispatchEvent(new Event("change"));
+    if (!this.#isEmpty && !isZoom) this.dispatchEvent(new Event("change"));
     this.#isEmpty = false;
   }
 
   /** Show the image without Python's help from now on. */
   release() {
-    this.owner = this.drawing = null;
-    this.root.classList.remove("takes-pointer");
+    this.owner = this.drawing = this.plot = null;
+    this.root.classList.remove("takes-pointer", "plot");
   }
 
   /** Hold the image that is shown, or show the newest one again. */
   hold(isHeld) {
     this.isHeld = isHeld;
     if (isHeld || !this.#next) return;
-    this.show(this.#next, this.owner);
+    this.show(this.#next, this.owner, this.plot);
     this.#next = null;
   }
 

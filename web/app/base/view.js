@@ -25,6 +25,8 @@ export function keepInView(root) {
   let fresh = null;
 
   const focused = () => {
+    // A picture that is zoomed stays below the pointer.
+    if (document.activeElement?.matches(".picture-box")) return null;
     const cell = document.activeElement?.closest(".cell");
     return cell && root.contains(cell) ? cell : null;
   };

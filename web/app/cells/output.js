@@ -272,7 +272,7 @@ export class OutputArea {
   }
 
   /** Show an image from a canvas in place of that canvas's previous image. */
-  picture({ id, canvas, picture: bitmap, owner }) {
+  picture({ id, canvas, picture: bitmap, owner, plot }) {
     if (this.#clearsNext) this.clear();
     let picture = this.#pictures.get(canvas);
     if (!picture) {
@@ -286,11 +286,13 @@ export class OutputArea {
       this.#root.append(element("div", { className: "output display_data" }, pictureView(made, send, ask)));
       made.drawing = id;
     }
-    if (owner !== null && picture.drawing !== owner) {
+    const known = owner ?? plot;
+    if (known !== null && picture.drawing !== known) {
       this.#forget(picture);
-      picture.drawing = owner;
+      picture.drawing = known;
     }
-    picture.show(bitmap, owner);
+    // A run other than its own draws a plot anew.
+    picture.show(bitmap, owner, plot, plot !== null && plot !== id);
   }
 
   /** End the pointer input of all pictures, and drop their arrays. */

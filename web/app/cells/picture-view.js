@@ -1,4 +1,7 @@
-/** A drawing in a cell's output: zoom, pan, a pause of an animation, and its recording. */
+/**
+ * A drawing or plot in a cell's output: zoom, pan, a pause of an animation, and its recording. A
+ * drawing is scaled. Python draws a plot anew from its samples.
+ */
 import { element } from "../base/dom.js";
 import { download } from "../base/downloads.js";
 import { showValues } from "./picture-value.js";
@@ -37,6 +40,10 @@ class Zoom {
     return this.#scale > 1;
   }
 
+  get canPan() {
+    return this.isZoomed;
+  }
+
   /** Scale by a factor. The point of the page at (x, y) stays where it is, by default the middle. */
   by(factor, { x, y } = this.#middle) {
     const { left, top } = this.#box.getBoundingClientRect();
@@ -72,28 +79,69 @@ class Zoom {
   }
 }
 
+/** The part of a plot that is shown, which Python knows (functions/images/plot_view.py). */
+class PlotZoom {
+  #canvas;
+  #send;
+  #tell;
+  canPan = true;
+
+  /** `send(row)` passes input to Python. `tell(scale)` is called as a Zoom does. */
+  constructor(canvas, send, tell) {
+    this.#canvas = canvas;
+    this.#send = send;
+    this.#tell = tell;
+  }
+
+  /** Pixels of the canvas for a CSS pixel. */
+  get #dense() {
+    return this.#canvas.width / this.#canvas.getBoundingClientRect().width;
+  }
+
+  by(factor, at = null) {
+    const { left, top, width, height } = this.#canvas.getBoundingClientRect();
+    const { x, y } = at ?? { x: left + width / 2, y: top + height / 2 };
+    this.#change(["zoom", (x - left) * this.#dense, (y - top) * this.#dense, factor]);
+  }
+
+  move(x, y) {
+    this.#change(["pan", x * this.#dense, y * this.#dense]);
+  }
+
+  reset() {
+    this.#send(["all"]);
+    this.#tell(1);
+  }
+
+  #change(row) {
+    this.#send(row);
+    this.#tell(null);
+  }
+}
+
 /**
  * Zoom by Ctrl and wheel, or by the wheel once the picture has the focus; pan by drags. If Python
  * gets the pointer, the wheel and drags need Ctrl, or the middle button.
  */
-function usePointer(box, zoom, picture) {
+function usePointer(box, zoomOf, picture) {
   box.addEventListener("wheel", (event) => {
     if (!event.ctrlKey && picture.owner !== null) return;
     if (!event.ctrlKey && document.activeElement !== box && box.getRootNode().activeElement !== box) return;
     event.preventDefault();
-    zoom.by(STEP ** (event.deltaY < 0 ? 1 : -1), { x: event.clientX, y: event.clientY });
+    zoomOf().by(STEP ** (event.deltaY < 0 ? 1 : -1), { x: event.clientX, y: event.clientY });
   }, { passive: false });
   box.addEventListener("dblclick", () => {
-    if (picture.owner === null) zoom.reset();
+    if (picture.owner === null) zoomOf().reset();
   });
   box.addEventListener("pointerdown", (event) => {
-    if (event.button > 1 || !zoom.isZoomed) return;
+    if (event.button > 1 || !zoomOf().canPan) return;
     if (picture.owner !== null && !isForZoom(event)) return;
     event.preventDefault(); // the middle button would scroll the page
+    box.focus({ preventScroll: true });
     box.setPointerCapture(event.pointerId);
     let { clientX: x, clientY: y } = event;
     const follow = (moved) => {
-      zoom.move(moved.clientX - x, moved.clientY - y);
+      zoomOf().move(moved.clientX - x, moved.clientY - y);
       x = moved.clientX;
       y = moved.clientY;
     };
@@ -102,10 +150,11 @@ function usePointer(box, zoom, picture) {
   });
 }
 
-function useKeys(box, zoom) {
+function useKeys(box, zoomOf) {
   box.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
-    const pans = zoom.isZoomed ? {
+    const zoom = zoomOf();
+    const pans = zoom.canPan ? {
       ArrowLeft: () => zoom.move(PAN, 0), ArrowRight: () => zoom.move(-PAN, 0),
       ArrowUp: () => zoom.move(0, PAN), ArrowDown: () => zoom.move(0, -PAN),
     } : {};
@@ -142,7 +191,7 @@ export function pictureView(picture, send, ask) {
   /** @type {(() => void) | null} */
   let stop = null;
   const all = button("Show all", "Show the whole picture (0)", () => {
-    zoom.reset();
+    zoomOf().reset();
     box.focus();
   });
   const pause = button("Pause", "Hold this image; Python goes on", () => {
@@ -154,13 +203,17 @@ export function pictureView(picture, send, ask) {
     stop = stop ? null : record();
     film.textContent = stop ? "Stop and download" : "Record";
   });
-  const zoom = new Zoom(box, canvas, (scale) => {
+  const tell = (scale) => {
     all.hidden = scale === 1;
-  });
-  usePointer(box, zoom, picture);
+  };
+  const scaled = new Zoom(box, canvas, tell);
+  const drawnAnew = new PlotZoom(canvas, send, tell);
+  const zoomOf = () => (picture.plot === null ? scaled : drawnAnew);
+  usePointer(box, zoomOf, picture);
   usePointerInput(picture, send);
-  useKeys(box, zoom);
+  useKeys(box, zoomOf);
   picture.addEventListener("change", () => {
+    if (picture.plot !== null && scaled.isZoomed) scaled.reset();
     pause.hidden = false;
     film.hidden = !globalThis.MediaRecorder?.isTypeSupported(VIDEO);
   });

@@ -1,6 +1,6 @@
 /**
- * Pointer input on pictures, passed to Python (py/browsergpu/functions/images/pointer.py). While
- * the cell of a picture runs, its input lies in the mailbox until Python draws. Otherwise it waits
+ * Pointer input on pictures, passed to Python (py/browsergpu/functions/images/pointer.py), and zoom
+ * and pan of plots (plot_view.py beside it). While the cell of a picture runs, its input lies in the mailbox until Python draws. Otherwise it waits
  * until the kernel is idle, and is a run of its own.
  */
 import { leaveMail, takeMail } from "../../kernel/mailbox.js";
@@ -13,6 +13,9 @@ const MODULE = "browsergpu.functions.images.pointer";
  * Where a picture is shown: its outputs and errors go there.
  * @typedef {{receive: (message: any) => void, error: (ending: any) => void}} Place
  */
+
+/** The number by which Python knows whose input it is. */
+const ownerOf = ({ owner, plot }) => owner ?? plot;
 
 class PointerInput {
   #kernel;
@@ -32,7 +35,7 @@ class PointerInput {
     });
   }
 
-  /** Send a row of input; see gpu/browser/pointer.py. */
+  /** Send a row of input; see gpu/browser/pointer.py and plot_view.py. */
   send(picture, row, place) {
     const before = this.#waiting.get(picture) ?? { rows: [], place, dropped: 0 };
     const found = { ...before, rows: [...before.rows, row] };
@@ -70,10 +73,11 @@ class PointerInput {
     const { mail, runningId } = this.#kernel;
     for (const [picture, found] of this.#waiting) {
       const { rows, place } = found;
-      if (picture.owner === null) this.#waiting.delete(picture);
-      else if (picture.owner === runningId) {
-        if (mail && leaveMail(mail, JSON.stringify([[picture.name, picture.owner, rows]]))) {
-          this.#left.set(picture.owner, { picture, place });
+      const owner = ownerOf(picture);
+      if (owner === null) this.#waiting.delete(picture);
+      else if (owner === runningId) {
+        if (mail && leaveMail(mail, JSON.stringify([[picture.name, owner, rows]]))) {
+          this.#left.set(owner, { picture, place });
           this.#waiting.delete(picture);
           this.#tellDropped(found);
         } else if (mail) this.#schedule();
@@ -104,7 +108,7 @@ class PointerInput {
 
   async #run(picture, rows, place) {
     this.#isRunning = true;
-    const input = JSON.stringify(JSON.stringify([[picture.name, picture.owner, rows]]));
+    const input = JSON.stringify(JSON.stringify([[picture.name, ownerOf(picture), rows]]));
     try {
       const ending = await this.#kernel.run({
         name: () => "the pointer",

@@ -33,7 +33,12 @@ if sys.platform == "emscripten":
         write_setting,
     )
     from browsergpu.engine.gpu.browser.opening import find_gpu
-    from browsergpu.engine.gpu.browser.pointer import pointer_owner, send_pointer, waiting_pointer
+    from browsergpu.engine.gpu.browser.pointer import (
+        mark_plot,
+        pointer_owner,
+        send_pointer,
+        waiting_pointer,
+    )
 else:
     from browsergpu.engine.gpu.native.adapters import (
         is_available,
@@ -52,6 +57,7 @@ else:
         is_canvas,
         load_naga,
         load_package,
+        mark_plot,
         open_address,
         paint_frame,
         pointer_owner,
@@ -80,6 +86,7 @@ __all__ = [
     "list_adapters",
     "load_naga",
     "load_package",
+    "mark_plot",
     "open_address",
     "paint_frame",
     "pointer_owner",

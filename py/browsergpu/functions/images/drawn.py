@@ -15,7 +15,8 @@ from browsergpu.arrays.lazy.node import Node
 from browsergpu.arrays.lazy.trace import Tracer
 from browsergpu.arrays.value import NODE
 from browsergpu.engine.core.errors import BackendError
-from browsergpu.functions.images.pointer import Place
+from browsergpu.functions.images.plot_view import PlotView
+from browsergpu.functions.images.pointer import Place, listener_of
 
 _Key = tuple[str, int]
 
@@ -56,6 +57,8 @@ def forget(canvas_id: str, owner: int) -> None:
 async def value_at(canvas_id: str, owner: int, x: float, y: float) -> str:
     """Return row, column and value at a position on the canvas, or "" for none.
 
+    For a plot, return the values of its axes.
+
     Parameters
     ----------
     canvas_id, owner : str, int
@@ -64,8 +67,11 @@ async def value_at(canvas_id: str, owner: int, x: float, y: float) -> str:
         The position in pixels of the canvas.
     """
     drawing = _drawings.get((canvas_id, owner))
-    node = None if drawing is None else drawing.node()
-    if drawing is None or node is None or not _is_as_drawn(node, drawing):
+    if drawing is None:
+        plot = listener_of(canvas_id, owner)
+        return plot.value_at(x, y) if isinstance(plot, PlotView) else ""
+    node = drawing.node()
+    if node is None or not _is_as_drawn(node, drawing):
         return ""
     row, column = (round(at) for at in reversed(drawing.place.position(x, y)))
     if not (0 <= row < drawing.place.height and 0 <= column < drawing.place.width):

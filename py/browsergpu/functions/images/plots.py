@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from browsergpu.arrays import readback
 from browsergpu.arrays.array import Array
 from browsergpu.engine.core import checks
 from browsergpu.engine.core.errors import InvalidArgument, InvalidType
+from browsergpu.engine.gpu import platform
 from browsergpu.functions import creation, elementwise, manipulation, statistics
 from browsergpu.functions.images import curves, figures
 from browsergpu.functions.images.figures import CHARACTER, GAP, LINE, TEXT, TICK, TITLE, Frame
@@ -23,6 +24,10 @@ HEIGHT, WIDTH = 320, 560
 #: Free space at each end of an automatic axis, as in Matplotlib.
 MARGIN = 0.05
 SWATCH = 18
+#: The least range of a zoomed axis as a part of the whole one, and of its values.
+LEAST_PART = 1e-6
+#: The largest range of a zoomed axis as a multiple of the whole one.
+MOST_RANGE = 10.0
 Limits = tuple[float, float]
 
 
@@ -52,12 +57,71 @@ class Axis:
     def ticks(self, most: int) -> tuple[list[float], list[str]]:
         """Return places from 0 to 1 and their texts."""
         low, high = self.ends()
-        if self.is_log:
-            powers = list(range(math.ceil(low - 1e-9), math.floor(high + 1e-9) + 1))
+        powers = list(range(math.ceil(low - 1e-9), math.floor(high + 1e-9) + 1))
+        if self.is_log and len(powers) > 1:
             powers = powers[:: max(1, -(-len(powers) // most))]
             return [(n - low) / (high - low) for n in powers], [f"1e{n}" for n in powers]
-        values = figures.ticks(low, high, most)
-        return [(v - low) / (high - low) for v in values], figures.labels(values)
+        values = figures.ticks(self.low, self.high, most)
+        places = [math.log10(v) for v in values] if self.is_log else values
+        return [(v - low) / (high - low) for v in places], figures.labels(values)
+
+    def at(self, part: float) -> float:
+        """Return the value at a part of the axis, from 0 to 1."""
+        low, high = self.ends()
+        value = low + part * (high - low)
+        return float(10**value) if self.is_log else value
+
+    def zoomed(self, at: float, factor: float) -> Axis:
+        """Return the axis with 1 / ``factor`` of the range. The value at the part ``at`` stays."""
+        low, high = self.ends()
+        middle = low + at * (high - low)
+        return self._between(middle - (middle - low) / factor, middle + (high - middle) / factor)
+
+    def moved(self, part: float) -> Axis:
+        """Return the axis moved to higher values by a part of its range."""
+        low, high = self.ends()
+        return self._between(low + part * (high - low), high + part * (high - low))
+
+    def within(self, whole: Axis) -> Axis:
+        """Return the axis that a zoom of ``whole`` may show.
+
+        It overlaps ``whole``, and float32 tells its values apart.
+        """
+        (low, high), (first, last) = self.ends(), whole.ends()
+        least = max(abs(low), abs(high), last - first) * LEAST_PART
+        middle, half = (low + high) / 2, (high - low) / 2
+        half = min(max(half, least / 2), (last - first) / 2 * MOST_RANGE)
+        middle = min(max(middle, first), last)
+        if (middle - half, middle + half) == (low, high):
+            return self
+        return self._between(middle - half, middle + half)
+
+    def _between(self, low: float, high: float) -> Axis:
+        return Axis(10**low, 10**high, True) if self.is_log else Axis(low, high, False)
+
+
+@dataclass(frozen=True)
+class Plot:
+    """Curves, and how they are shown, without the ranges of the axes."""
+
+    series: list[Series]
+    texts: dict[str, str | None]
+    """The title, xlabel and ylabel."""
+    linewidth: int
+    alpha: float
+    on: Paper
+
+    def picture(self, x: Axis, y: Axis) -> tuple[Array, Frame]:
+        """Return the RGB picture of these ranges, and its layout. Nothing is read."""
+        shape = HEIGHT, WIDTH
+        curves = area(self.series, x, y, shape, self.linewidth, self.alpha, self.on)
+        frame, swatches = layout(self.series, x, y, shape, self.texts)
+        painted = platform.paint_frame(frame.height, frame.width, frame.lines, frame.texts)
+        return composed(frame, painted, swatches, curves, self.on), frame
+
+    def kept(self) -> Plot:
+        """Return the plot with the samples of now: later writes do not change them."""
+        return replace(self, series=[one.kept() for one in self.series])
 
 
 def limits(op: str, name: str, given: Any, is_log: bool) -> Limits | None:

@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 from browsergpu.engine.core.errors import InvalidArgument, InvalidType, Unsupported
 from browsergpu.engine.gpu import platform
@@ -85,15 +85,26 @@ class Place:
         )
 
 
+class Listener(Protocol):
+    """Takes the input of the page for one picture."""
+
+    def take(self, rows: list[Any]) -> None:
+        """Handle rows of input."""
+
+
 @dataclass(slots=True)
-class _Listener:
+class _Callback:
     callback: Callback
     place: Place
     last: Position = field(default=(0.0, 0.0))
 
+    def take(self, rows: list[_Row]) -> None:
+        for group in _groups(rows):
+            self.callback(_event(self, group))
 
-# The callbacks by canvas and owner (engine/gpu/browser/pointer.py).
-_listeners: dict[tuple[str, int], _Listener] = {}
+
+# The listeners by canvas and owner (engine/gpu/browser/pointer.py).
+_listeners: dict[tuple[str, int], Listener] = {}
 # The canvases whose newest image gets input.
 _asked: set[str] = set()
 # The owner of the picture whose callback runs. What the callback draws has the same owner.
@@ -142,18 +153,15 @@ def listen(
     if owner is None:
         if callback is None:
             return
-        raise Unsupported(
-            op,
-            "on_pointer needs a page that sends pointer input to Python: the notebook, a "
-            "<browsergpu-cell>, or a page whose main thread runs Python",
-        )
+        raise without_page(op)
     key = canvas_id, owner
+    found = _listeners.get(key)
     if callback is None or place is None:
         _listeners.pop(key, None)
-    elif key in _listeners:
-        _listeners[key].callback, _listeners[key].place = callback, place
+    elif isinstance(found, _Callback):
+        found.callback, found.place = callback, place
     else:
-        _listeners[key] = _Listener(callback, place)
+        _listeners[key] = _Callback(callback, place)
     if callback is None:
         _asked.discard(canvas_id)
         platform.send_pointer(canvas, canvas_id, None, receive)
@@ -162,8 +170,27 @@ def listen(
         platform.send_pointer(canvas, canvas_id, owner, receive)
 
 
+def without_page(op: str) -> Unsupported:
+    """Return the error for a callback that would never be called."""
+    return Unsupported(
+        op,
+        "on_pointer needs a page that sends pointer input to Python: the notebook, a "
+        "<browsergpu-cell>, or a page whose main thread runs Python",
+    )
+
+
+def keep(canvas_id: str, owner: int, listener: Listener) -> None:
+    """Pass input on a picture to ``listener``."""
+    _listeners[canvas_id, owner] = listener
+
+
+def listener_of(canvas_id: str, owner: int) -> Listener | None:
+    """Return the listener of a picture."""
+    return _listeners.get((canvas_id, owner))
+
+
 def forget(canvas_id: str, owner: int) -> None:
-    """Drop the callback of a picture that the page no longer shows."""
+    """Drop the listener of a picture that the page no longer shows."""
     _listeners.pop((canvas_id, owner), None)
 
 
@@ -188,13 +215,12 @@ def receive(text: str) -> None:
             raise
 
 
-def _call(listener: _Listener, owner: int, rows: list[_Row]) -> None:
+def _call(listener: Listener, owner: int, rows: list[Any]) -> None:
     global _is_calling
     before, token = _is_calling, _owner.set(owner)
     _is_calling = True
     try:
-        for group in _groups(rows):
-            listener.callback(_event(listener, group))
+        listener.take(rows)
     finally:
         _is_calling = before
         _owner.reset(token)
@@ -211,7 +237,7 @@ def _groups(rows: list[_Row]) -> list[list[_Row]]:
     return groups
 
 
-def _event(listener: _Listener, rows: list[_Row]) -> PointerEvent:
+def _event(listener: _Callback, rows: list[_Row]) -> PointerEvent:
     place = listener.place
     points = tuple(place.position(x, y) for _, x, y, *_ in rows)
     kind, _, _, button, modifiers, pointer = rows[-1]

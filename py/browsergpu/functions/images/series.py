@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -44,6 +44,11 @@ class Series:
     marker: str | None
     color: np.ndarray
     label: str | None
+
+    def kept(self) -> Series:
+        """Return the series with copies of its samples."""
+        x = None if self.x is None else creation.asarray(self.x, copy=True)
+        return replace(self, x=x, y=creation.asarray(self.y, copy=True))
 
 
 def parse(op: str, args: tuple[Any, ...], color: Any, label: Any) -> list[Series]:

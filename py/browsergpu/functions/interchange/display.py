@@ -10,9 +10,13 @@ from browsergpu.arrays import apply
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.autograd.rules import constant
 from browsergpu.engine.core.above import register
+from browsergpu.engine.core.errors import InvalidType
 from browsergpu.engine.device import canvas
+from browsergpu.engine.gpu import platform
 
 if TYPE_CHECKING:
+    from browsergpu.functions.images.picture import Picture
+    from browsergpu.functions.images.plot_view import PlotView
     from browsergpu.functions.images.pointer import Place, PointerEvent
 
 
@@ -31,8 +35,8 @@ def draw(
     interpolation: str | None = None,
     title: str | None = None,
     on_pointer: Callable[[PointerEvent], object] | None = None,
-) -> None:
-    """Show an array as an image on a canvas.
+) -> Picture | None:
+    """Show an array as an image on a canvas, or return the image outside of a page.
 
     Parameters
     ----------
@@ -41,7 +45,7 @@ def draw(
         channels. Floats are clamped to 0 to 1, uint8 is from 0 to 255, and bool is black and white.
         With one of the options ``cmap``, ``vmin``, ``vmax`` and ``nan``, other integers too.
     canvas_id : str, optional
-        The id of the canvas.
+        The id of the canvas, or the name of the returned image.
     cmap : str or array_like, optional
         A colormap of Matplotlib for an image without color: viridis, plasma, inferno, magma,
         cividis, gray, turbo, coolwarm or RdBu, or its reverse (``"viridis_r"``). Or colors from 0
@@ -68,6 +72,12 @@ def draw(
         put down on the image, moves, and is released. The function of the newest image counts, so a
         function that draws again passes itself again.
 
+    Returns
+    -------
+    Picture or None
+        None in a page. Elsewhere the image, which Jupyter shows, and which ``save(path)`` writes to
+        a PNG file.
+
     Raises
     ------
     InvalidType
@@ -77,7 +87,8 @@ def draw(
         If ``x`` has another shape, an option is invalid, an image with colors has an option for
         images without color, or there is no canvas with this id. The class is a ValueError.
     Unsupported
-        If another kind of context uses the canvas, or the page sends no pointer input to Python.
+        If another kind of context uses the canvas, no page sends pointer input to Python, or
+        outside of a page, axes, a colorbar or a title need Pillow.
 
     Notes
     -----
@@ -110,26 +121,33 @@ def draw(
     """
     from browsergpu.functions.images import drawing, pointer  # when it is first needed
 
-    pointer.check("draw", on_pointer)
-    _paint(
-        x,
-        canvas_id,
-        drawing.Colors(cmap, vmin, vmax, nan),
-        drawing.Parts(colorbar, axes, title, interpolation),
-        on_pointer,
-    )
+    op = "draw"
+    pointer.check(op, on_pointer)
+    colors = drawing.Colors(cmap, vmin, vmax, nan)
+    parts = drawing.Parts(colorbar, axes, title, interpolation)
+    if not platform.IN_PYODIDE:
+        if on_pointer is not None:
+            raise pointer.without_page(op)
+        image, _ = drawing.picture(op, x, lambda: None, colors=colors, parts=parts)
+        return returned(op, image, canvas_id)
+
+    def find() -> Any:
+        return canvas.find(op, canvas_id)
+
+    image, place = drawing.picture(op, x, find, colors=colors, parts=parts)
+    show(op, find(), canvas_id, image, x=x, on_pointer=on_pointer, place=place)
     if on_pointer is not None:
         pointer.deliver()  # only in a page, where no other thread waits for the user's code
+    return None
 
 
-def _paint(x: Array, canvas_id: str, colors: Any, parts: Any, on_pointer: Any) -> None:
-    from browsergpu.functions.images import drawing
+def returned(op: str, image: Array, canvas_id: str) -> Picture:
+    """Return the image that a page would show on the canvas."""
+    from browsergpu.functions.images.picture import Picture
 
-    op = "draw"
-    shown, place = drawing.picture(
-        op, x, lambda: canvas.find(op, canvas_id), colors=colors, parts=parts
-    )
-    show(op, canvas.find(op, canvas_id), canvas_id, shown, x, on_pointer, place)
+    if not isinstance(canvas_id, str):
+        raise InvalidType(op, "canvas_id", canvas_id, "a str, the name of the image")
+    return Picture(image, canvas_id)
 
 
 def show(
@@ -137,21 +155,24 @@ def show(
     target: Any,
     canvas_id: str,
     image: Array,
+    *,
     x: Array | None = None,
     on_pointer: Any = None,
     place: Place | None = None,
+    view: PlotView | None = None,
 ) -> None:
     """Paint a float32 image on a found canvas.
 
     ``x`` is the array with the values of the image, at ``place``. Pointer input is for
-    ``on_pointer``.
+    ``on_pointer``, zoom and pan for ``view``.
     """
-    from browsergpu.functions.images import drawn, pointer
+    from browsergpu.functions.images import drawn, plot_view, pointer
 
     packed = apply.packed(image)  # held until it is drawn
     height, width, channels = (*packed.shape, 1)[:3]
     owner = pointer.owner_of(canvas_id)
     pointer.listen(op, target, canvas_id, owner, on_pointer, place)
+    plot_view.follow(target, canvas_id, owner, view)
     canvas.draw(image.device, op, canvas_id, packed.node.storage.buffer, height, width, channels)
     drawn.remember(canvas_id, owner, x, place)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.autograd.rules import constant
@@ -10,8 +10,12 @@ from browsergpu.engine.core import checks
 from browsergpu.engine.core.errors import InvalidArgument, InvalidType
 from browsergpu.engine.device import canvas
 from browsergpu.engine.gpu import platform
-from browsergpu.functions.images import paper, plots, series
+from browsergpu.functions.images import paper, plot_view, plots, pointer, series
+from browsergpu.functions.images.plot_view import PlotView
 from browsergpu.functions.interchange import display
+
+if TYPE_CHECKING:
+    from browsergpu.functions.images.picture import Picture
 
 _SCALES = ("linear", "log")
 _MOST_WIDTH = 100
@@ -33,8 +37,8 @@ def plot(
     yscale: str = "linear",
     dark: bool | None = None,
     canvas_id: str = "gpu-canvas",
-) -> None:
-    """Show arrays as curves or points on a canvas.
+) -> Picture | None:
+    """Show arrays as curves or points on a canvas, or return the image outside of a page.
 
     Parameters
     ----------
@@ -62,7 +66,14 @@ def plot(
         Whether the paper is dark and the texts are light. By default, as the notebook's theme: dark
         in the dark theme, unless a curve is too dark for it. Elsewhere light.
     canvas_id : str, optional
-        The id of the canvas. A plot replaces the image of its canvas, so a loop makes an animation.
+        The id of the canvas, or the name of the returned image. A plot replaces the image of its
+        canvas, so a loop makes an animation.
+
+    Returns
+    -------
+    Picture or None
+        None in a page. Elsewhere the image, which Jupyter shows, and which ``save(path)`` writes to
+        a PNG file.
 
     Raises
     ------
@@ -71,7 +82,7 @@ def plot(
     InvalidArgument
         If an argument is invalid, or there is no canvas with this id. The class is a ValueError.
     Unsupported
-        If Python does not run in a page, or another kind of context uses the canvas.
+        If another kind of context uses the canvas, or Pillow is missing outside of a page.
 
     Notes
     -----
@@ -81,6 +92,11 @@ def plot(
     In each column of pixels, a line covers all pixels between the least and the greatest height of
     the curve there. So the extreme of one sample among millions is visible. Edges are smooth: a
     pixel that is covered in part has a part of the color.
+
+    In the notebook, the wheel and drags change the ranges of the axes, and the GPU draws the plot
+    anew from its samples. So the plot keeps a copy of them in GPU memory until its cell runs again
+    or is deleted. In a loop of plots, ranges that the user has chosen stay. Outside of a page,
+    texts need Pillow.
 
     Examples
     --------
@@ -107,12 +123,26 @@ def plot(
     x_log, y_log = xscale == "log", yscale == "log"
     x_limits = plots.limits(op, "xlim", xlim, x_log)
     y_limits = plots.limits(op, "ylim", ylim, y_log)
-    target = canvas.find(op, canvas_id)
-    x, y = plots.axes(found, x_limits, y_limits, x_log=x_log, y_log=y_log)
-    shape = plots.HEIGHT, plots.WIDTH
     on = paper.choose(dark, [one.color for one in found])
-    curves = plots.area(found, x, y, shape, linewidth, opacity, on)
-    frame, swatches = plots.layout(found, x, y, shape, texts)
-    painted = platform.paint_frame(frame.height, frame.width, frame.lines, frame.texts)
-    picture: Array = plots.composed(frame, painted, swatches, curves, on)
-    display.show(op, target, canvas_id, picture)
+    shown = plots.Plot(found, texts, linewidth, opacity, on)
+    scales = {"x_log": x_log, "y_log": y_log}
+    if not platform.IN_PYODIDE:
+        ranges = plots.axes(found, x_limits, y_limits, **scales)
+        return display.returned(op, shown.picture(*ranges)[0], canvas_id)
+    canvas.find(op, canvas_id)
+    ranges = plots.axes(found, x_limits, y_limits, **scales)
+
+    tracer = found[0].y.tracer  # not the samples: the view has copies of its own
+
+    def show(picture: Array, view: PlotView) -> None:
+        target = canvas.find(op, canvas_id)
+        known = view if tracer.captured is None else None
+        display.show(op, target, canvas_id, picture, view=known)
+
+    view = PlotView(shown, *ranges, show)
+    former = plot_view.former(canvas_id)
+    if former is not None:
+        view.look_as(former)
+    view.draw()
+    pointer.deliver()  # only in a page, where no other thread waits for the user's code
+    return None

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import base64
-import struct
-import zlib
 from html import escape
 
 import numpy as np
@@ -13,6 +11,7 @@ from browsergpu.arrays import readback
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.lazy.host_number import HostNumber
 from browsergpu.engine.core.above import ABOVE
+from browsergpu.functions.images import png
 
 #: A smaller array is shown as text alone.
 LEAST_SIDE = 8
@@ -113,31 +112,12 @@ def _picture(numbers: np.ndarray, x: Array, channels: int) -> str:
     colours[..., :3] = np.round(levels[..., :3] * 255)
     colours[..., 3] = np.round(levels[..., 3] * 255) if channels == 4 else 255
     colours[~opaque] = 0
-    data = base64.b64encode(_png(colours)).decode("ascii")
+    data = base64.b64encode(png.encode(colours)).decode("ascii")
     shown = max(1, SHOWN_PIXELS // max(height, width)) * width
     return (
         f'<img src="data:image/png;base64,{data}" width="{shown}" '
         f'style="image-rendering: pixelated" alt="Picture of the array">'
     )
-
-
-def _png(colours: np.ndarray) -> bytes:
-    """Encode RGBA pixels."""
-    height, width = colours.shape[:2]
-    rows = np.zeros((height, 1 + width * 4), np.uint8)  # each row begins with its filter, 0
-    rows[:, 1:] = colours.reshape(height, -1)
-
-    def chunk(name: bytes, content: bytes) -> bytes:
-        return (
-            struct.pack(">I", len(content)) + name + content
-            + struct.pack(">I", zlib.crc32(name + content))
-        )  # fmt: skip
-
-    header = struct.pack(">IIBBBBB", width, height, 8, 6, 0, 0, 0)
-    return (
-        b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header)
-        + chunk(b"IDAT", zlib.compress(rows.tobytes())) + chunk(b"IEND", b"")
-    )  # fmt: skip
 
 
 def _histogram(numbers: np.ndarray) -> str:

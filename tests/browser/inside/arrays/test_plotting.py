@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from browsergpu.engine.core.errors import InvalidArgument, InvalidType
-from browsergpu.functions.images import curves, paper, plots, series
+from browsergpu.functions.images import curves, paper, plot_view, plots, series
 
 
 def mask(bg: Any, x: Any, y: Any, height: int, width: int, **options: Any) -> np.ndarray:
@@ -174,6 +174,85 @@ def test_zooming_in_shows_each_sample(bg: Any) -> None:
         assert covered[row, column], (row, column)
     assert not covered[0, 0]
     assert not covered[10, 10]
+
+
+def view_of(
+    bg: Any, samples: Any, **limits: tuple[float, float]
+) -> tuple[plot_view.PlotView, list[np.ndarray]]:
+    """Return the view of a plot, and a list that gets its pictures."""
+    found = series.parse("plot", (bg.asarray(samples),), None, None)
+    axes = plots.axes(found, limits["x"], limits["y"], x_log=False, y_log=False)
+    texts = dict.fromkeys(("title", "xlabel", "ylabel"))
+    shown: list[np.ndarray] = []
+    view = plot_view.PlotView(
+        plots.Plot(found, texts, 1, 1.0, paper.LIGHT), *axes,
+        lambda picture, _: shown.append(picture),
+    )  # fmt: skip
+    view.keep_samples()
+    view.draw()
+    return view, shown
+
+
+def test_zoom_and_pan_draw_the_samples_anew(bg: Any) -> None:
+    n = 4001
+    y = bg.asarray((np.arange(n) % 2).astype(np.float32))
+    view, shown = view_of(bg, y, x=(0, n - 1), y=(0, 1))
+    y[...] = 7  # the plot has the samples that it was called with
+    reads = bg.init().recorder.counters["readbacks"]
+    left, top = view._frame.left, view._frame.top
+    middle = left + 0.5 + (plots.WIDTH - 1) / 2
+    # Below the curves, only the x axis zooms: from 4000 samples to 4 around the middle.
+    view.take([["zoom", middle, top + plots.HEIGHT + 9, 10.0]] * 3)
+    x_axis, y_axis = view._shown
+    np.testing.assert_allclose([x_axis.low, x_axis.high], [1998, 2002])
+    assert (y_axis.low, y_axis.high) == (0, 1)
+    assert len(shown) == 2, "one picture for all input"
+    assert bg.init().recorder.counters["readbacks"] == reads, "samples were read back"
+    picture = np.asarray(shown[-1])
+    left, top = view._frame.left, view._frame.top  # the labels have another width
+    blue = picture[..., 0] < 0.5 * picture[..., 2]
+    for part, row in ((0, 1), (0.25, 0), (0.5, 1), (0.75, 0), (1, 1)):
+        column = left + round(part * (plots.WIDTH - 1))
+        at = top + round(row * (plots.HEIGHT - 1))
+        assert blue[at - 1 : at + 2, column - 1 : column + 2].any(), (part, row)
+    assert view.value_at(left + 0.5, top + 0.5) == "x = 1998, y = 1"
+    view.take([["pan", (plots.WIDTH - 1) / 4, 0]])
+    np.testing.assert_allclose([view._shown[0].low, view._shown[0].high], [1997, 2001])
+    view.take([["all"]])
+    assert view._shown == view._whole
+
+
+def test_zoom_stops_at_the_resolution_of_float32_and_near_the_curve(bg: Any) -> None:
+    view, _ = view_of(bg, np.float32([0, 1, 4]), x=(1000, 1010), y=(0, 1))
+    middle = view._frame.left + plots.WIDTH / 2, view._frame.top + plots.HEIGHT / 2
+    view.take([["zoom", *middle, 10.0]] * 40)
+    low, high = view._shown[0].low, view._shown[0].high
+    assert 1004 < low < high < 1006
+    assert np.float32(low) != np.float32(high)
+    view.take([["zoom", *middle, 0.1]] * 40)
+    assert view._shown[0].high - view._shown[0].low == pytest.approx(100)
+    view.take([["pan", 1e6, 1e6]])
+    assert view._shown[0].low <= 1000 <= view._shown[0].high
+
+
+def test_the_user_s_ranges_stay_in_a_loop(bg: Any) -> None:
+    first, _ = view_of(bg, np.float32([0, 1]), x=(0, 1), y=(0, 1))
+    second, _ = view_of(bg, np.float32([0, 2]), x=(0, 2), y=(0, 2))
+    second.look_as(first)
+    assert second._shown == second._whole, "nobody has zoomed"
+    first.take([["pan", 10, 0]])
+    second.look_as(first)
+    assert second._shown == first._shown
+    second.take([["all"]])
+    assert second._shown[0].high == 2
+
+
+def test_ticks_of_a_log_axis_within_a_decade() -> None:
+    places, texts = plots.Axis(2, 5, True).ticks(6)
+    assert len(texts) >= 3
+    np.testing.assert_allclose(
+        places, np.log10(np.array(texts, float) / 2) / np.log10(2.5), atol=1e-6
+    )
 
 
 @pytest.mark.parametrize(

@@ -60,6 +60,11 @@ _SEND = """(canvas, id, owner, receive) => {
   });
 }"""
 
+_MARK = """(canvas, owner) => {
+  canvas.browsergpuPlot = owner < 0 ? null : owner;
+  return Boolean(globalThis.browsergpuCanvases?.owner);
+}"""
+
 _WAITING = "() => globalThis.browsergpuCanvases?.input?.() ?? ''"
 
 
@@ -83,6 +88,15 @@ def send_pointer(
 @cache
 def _pinned(receive: Callable[[str], None]) -> Any:
     return pin(receive)
+
+
+def mark_plot(canvas: Any, owner: int | None) -> bool:
+    """Say that the next image of a canvas is a plot, or a drawing if ``owner`` is None.
+
+    Return whether the page sends zoom and pan as input of the owner. See
+    ``functions/images/plot_view.py`` for its rows.
+    """
+    return bool(load_function(_MARK)(canvas, -1 if owner is None else owner))
 
 
 def waiting_pointer() -> str:

@@ -14,6 +14,7 @@ from urllib.error import HTTPError
 
 import numpy as np
 
+from browsergpu.engine.core.errors import Unsupported
 from browsergpu.engine.core.showing import Shown
 from browsergpu.engine.gpu.native.engine import why_none
 from browsergpu.engine.gpu.native.waiting import without_the_loop
@@ -21,6 +22,9 @@ from browsergpu.engine.gpu.native.waiting import without_the_loop
 IN_PYODIDE = False
 _FETCH_S = 60.0  # without an answer
 _CHUNK = 1 << 20  # bytes
+#: Levels of gray of the paper, and of lines and texts.
+_WHITE, _INK = 255, 38
+_ANCHORS = {"left": "lm", "center": "mm", "right": "rm"}
 JsError: type[BaseException] = RuntimeError
 
 
@@ -146,8 +150,36 @@ def is_canvas(value: Any) -> bool:
 
 
 def paint_frame(height: int, width: int, lines: Any, texts: Any) -> np.ndarray:
-    """Raise JsError, since there is no browser to draw the texts."""
-    raise JsError("texts can be drawn only in a page")
+    """Return the uint8 RGBA image [height, width, 4] of black rectangles and texts on white.
+
+    See ``functions/images/figures.py`` for ``lines`` and ``texts``. Raises Unsupported without
+    Pillow.
+    """
+    try:
+        from PIL import Image, ImageChops, ImageDraw, ImageFont
+    except ModuleNotFoundError:
+        message = "texts and axes need Pillow outside of a browser. Install it: pip install pillow"
+        raise Unsupported("draw", message) from None
+    image = Image.new("L", (width, height), _WHITE)
+    pen = ImageDraw.Draw(image)
+    for left, top, across, down in lines:
+        pen.rectangle((left, top, left + across - 1, top + down - 1), fill=_INK)
+    for text, x, y, align, size in texts:
+        font = ImageFont.load_default(size)
+        if align != "up":
+            pen.text((x, y), text, fill=_INK, font=font, anchor=_ANCHORS[align])
+            continue
+        length, room = round(font.getlength(text)) + 2, 2 * size
+        lying = Image.new("L", (length, room), _WHITE)
+        middle = length / 2, room / 2
+        ImageDraw.Draw(lying).text(middle, text, fill=_INK, font=font, anchor="mm")
+        upright = lying.transpose(Image.Transpose.ROTATE_90)
+        left, top = x - room // 2, y - length // 2
+        below = image.crop((left, top, left + room, top + length))
+        image.paste(ImageChops.darker(below, upright), (left, top))
+    painted = np.full((height, width, 4), _WHITE, np.uint8)
+    painted[..., :3] = np.asarray(image)[..., None]
+    return painted
 
 
 def pointer_owner(canvas_id: str) -> int | None:
@@ -160,6 +192,11 @@ def send_pointer(
 ) -> None:
     """Raise JsError, since there are no canvases."""
     raise JsError("pointer input comes only from a page")
+
+
+def mark_plot(canvas: Any, owner: int | None) -> bool:
+    """Raise JsError, since there are no canvases."""
+    raise JsError("plots are zoomed only in a page")
 
 
 def waiting_pointer() -> str:
