@@ -67,7 +67,11 @@ class Shell(InteractiveShell):
         if cell:
             self.execution_count = int(cell[1])
         if self._source != code:
-            self._source, self._code = code, self.transform_cell(code)
+            try:
+                self._source, self._code = code, self.transform_cell(code)
+            except SyntaxError as error:
+                error.filename = name  # the tokenizer calls it "<string>"
+                raise
         transformed = self._code
         return await self.run_cell_async(
             code, store_history=self.in_cell, transformed_cell=transformed
