@@ -35,7 +35,7 @@ BROWSER = {"js", "pyodide", "pyodide_js", "micropip"}
 THIRD_PARTY = {"numpy"}
 #: What chat templates import where they are used.
 OF_LLM = {"jinja2"}
-#: Of `torch.vision`, for images that are not tensors.
+#: Of `torch.vision` for images that are not tensors, and of pictures outside of a browser.
 OF_IMAGES = {"PIL"}
 #: Libraries that only `dask` may import. `import browsergpu` does not load them.
 OF_DASK = {"dask", "distributed", "click"}

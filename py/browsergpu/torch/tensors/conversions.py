@@ -171,8 +171,19 @@ class GradFn:
 
     def name(self) -> str:
         """Return the operation's name."""
+        if isinstance(self.node, Leaf):
+            return "AccumulateGrad"
         words = self.node.name.split("_")
         return "".join([one[:1].upper() + one[1:] for one in words]) + "Backward0"
+
+    @property
+    def next_functions(self) -> tuple[tuple[GradFn, int], ...]:
+        """The operations whose results are operands, each with the index of the result.
+
+        Operands that need no gradient are left out, where PyTorch has ``(None, 0)``. ``backward()``
+        frees the graph, and leaves none.
+        """
+        return tuple((GradFn(one.source.node), one.source.at) for one in self.node.operands)
 
     def __repr__(self) -> str:
         return f"<{self.name()}>"

@@ -27,6 +27,10 @@ def test_results_are_tensors_and_prints_are_pytorchs(a) -> None:
     assert repr(torch.ones(2, requires_grad=True)) == "tensor([1., 1.], requires_grad=True)"
     y = (torch.ones(2, requires_grad=True) * 2).sum()
     assert repr(y) == "tensor(4., grad_fn=<SumBackward0>)"
+    ((before, at),) = y.grad_fn.next_functions
+    assert (before.name(), at) == ("MultiplyBackward0", 0)
+    assert repr(before.next_functions) == "((<AccumulateGrad>, 0),)"
+    assert before.next_functions[0][0].next_functions == ()
 
 
 def test_an_array_of_the_user_stays_an_array() -> None:
