@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from browsergpu.arrays.array import Array
+from browsergpu.engine.core.showing import Shown
 from browsergpu.engine.core.turns import exclusive
 from browsergpu.engine.gpu import platform
 from browsergpu.functions.images import pointer
@@ -22,7 +23,7 @@ Show = Callable[[Array, "PlotView"], None]
 _marked: set[str] = set()
 
 
-class PlotView:
+class PlotView(Shown):
     """A plot on a canvas, and the ranges of its axes that are shown."""
 
     def __init__(self, plot: Plot, x: Axis, y: Axis, show: Show) -> None:
