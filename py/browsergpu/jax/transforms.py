@@ -340,20 +340,25 @@ def checkpoint(
     static_argnums: Any = (), concrete: bool = False,
 ) -> Callable[..., Any]:  # fmt: skip
     """Return a function that the backward pass computes again: ``browsergpu.checkpoint``."""
-    del prevent_cse, static_argnums, concrete  # each call runs in Python
+    del prevent_cse, concrete  # each call runs in Python
+    static = _several(static_argnums)
     if policy is not None:
         raise Unsupported("checkpoint", "policy must be None. All results are computed again.")
 
     @wraps(fun)
     def call(*args: Any, **options: Any) -> Any:
         like: list[Any] = []
+        kept = {at % len(args) for at in static if -len(args) <= at < len(args)}
 
         def flat(*given: Any) -> Any:
-            found = as_arrays(fun(*given, **options))
+            others = iter(given)
+            whole = [one if n in kept else next(others) for n, one in enumerate(args)]
+            found = as_arrays(fun(*whole, **options))
             like[:] = [found]
             return tuple(trees.leaves(found))
 
-        found = own_custom.checkpoint(flat)(*as_arrays(list(args)))
+        moving = [one for n, one in enumerate(args) if n not in kept]
+        found = own_custom.checkpoint(flat)(*as_arrays(moving))
         return trees.unflatten(like[0], [as_jax(x) for x in found])
 
     return call

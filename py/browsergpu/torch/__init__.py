@@ -67,14 +67,12 @@ strided, preserve_format, contiguous_format = "strided", "preserve_format", "con
 channels_last = "channels_last"
 vmap = func.vmap
 dtype = type(_DTYPES["float32"])
-for _name in ("softmax", "log_softmax", "dropout", "relu_", "embedding", "layer_norm",
+for _name in ("dropout", "relu_", "embedding", "layer_norm",
               "batch_norm", "conv1d", "conv2d", "conv3d", "prelu", "selu", "celu", "rrelu",
               "cosine_similarity", "pairwise_distance", "conv_transpose1d", "conv_transpose2d",
               "avg_pool1d", "max_pool1d", "max_pool2d", "pixel_shuffle"):  # fmt: skip
     globals()[_name] = getattr(_functional, _name)
-for _name in ("softmax", "log_softmax"):
-    _add_method(_name, getattr(_functional, _name))
-cholesky, qr, svd = linalg.cholesky, linalg.qr, linalg.svd
+cholesky = linalg.cholesky
 matrix_exp = linalg.matrix_exp
 _add_method("matrix_exp", matrix_exp)
 

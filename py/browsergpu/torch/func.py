@@ -75,19 +75,53 @@ def vmap(
     return _of_tensors(ABOVE.namespace.vmap(wraps(func)(own), in_dims, out_dims))
 
 
-def functional_call(module: Any, parameter_and_buffer_dicts: Any, args: Any = (),
-                    kwargs: Any = None) -> Any:  # fmt: skip
-    """Call a module with other parameters and buffers."""
+def _places(module: Any) -> dict[str, tuple[Any, str]]:
+    """Return where a module holds its parameters and buffers, by name."""
+    return {
+        f"{where}.{own}" if where else own: (place, own)
+        for where, held in module.named_modules(remove_duplicate=False)
+        for place in (held._parameters, held._buffers)
+        for own, x in place.items() if x is not None
+    }  # fmt: skip
+
+
+def _replaced(
+    module: Any, given: dict[str, Any], is_tied: bool, is_strict: bool
+) -> list[tuple[Any, str, Any]]:
+    """Return the places to replace with their values. Tied places get the value of either name."""
+    op = "functional_call"
+    places = _places(module)
+    held = {name: place[own] for name, (place, own) in places.items()}
+    for name in given:
+        if name not in places:
+            expected = "names of the module's parameters and buffers"
+            raise InvalidArgument(op, "parameter_and_buffer_dicts", name, expected)
+    tied: dict[int, Any] = {}
+    for name, value in given.items():
+        if is_tied and tied.setdefault(id(held[name]), value) is not value:
+            expected = "one value for tied parameters"
+            raise InvalidArgument(op, "parameter_and_buffer_dicts", name, expected)
+    found = []
+    for name, (place, own) in places.items():
+        if name in given or id(held[name]) in tied:
+            found.append((place, own, given[name] if name in given else tied[id(held[name])]))
+        elif is_strict:
+            raise InvalidArgument(op, "strict", name, "a name that was given a value")
+    return found
+
+
+def functional_call(
+    module: Any, parameter_and_buffer_dicts: Any, args: Any = (), kwargs: Any = None, *,
+    tie_weights: bool = True, strict: bool = False,
+) -> Any:  # fmt: skip
+    """Call a module with other parameters and buffers, also where weights are tied."""
     given: dict[str, Any] = {}
     several = isinstance(parameter_and_buffer_dicts, list | tuple)
     for one in parameter_and_buffer_dicts if several else [parameter_and_buffer_dicts]:
         given.update(one)
     kept = []
     try:
-        for name, value in given.items():
-            where, _, own = name.rpartition(".")
-            held = module.get_submodule(where)
-            place = held._parameters if own in held._parameters else held._buffers
+        for place, own, value in _replaced(module, given, tie_weights, strict):
             kept.append((place, own, place[own]))
             place[own] = value
         args = args if isinstance(args, tuple) else (args,)

@@ -92,6 +92,8 @@ def norm(A: Any, ord: Any = None, dim: Any = None, keepdim: bool = False) -> Any
         return globals()["matrix_norm"](A, ord, dim, keepdim)
     if ord is not None and dim is None and A.ndim == 2:
         return globals()["matrix_norm"](A, ord, (-2, -1), keepdim)
+    if ord is not None and dim is None and A.ndim != 1:
+        raise InvalidArgument("linalg.norm", "A", A, "have 1 or 2 axes, or dim be given")
     return globals()["vector_norm"](A, 2 if ord is None else ord, dim, keepdim)
 
 

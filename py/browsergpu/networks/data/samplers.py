@@ -30,7 +30,6 @@ def host_generator(op: str, generator: Any) -> np.random.Generator:
 #: Indices that are drawn at once, with replacement.
 _BLOCK = 2**16
 _MOST = 2**63 - 1
-_MOST = 2**63 - 1
 
 
 class Sampler(Shown):

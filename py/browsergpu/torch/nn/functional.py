@@ -7,7 +7,7 @@ from math import inf
 from typing import Any
 
 from browsergpu import nn
-from browsergpu.engine.core.errors import InvalidArgument, UnknownName
+from browsergpu.engine.core.errors import InvalidArgument, InvalidType, UnknownName
 from browsergpu.functions import creation, data_types, elementwise, manipulation
 from browsergpu.functions.linalg.linear import matmul
 from browsergpu.networks.layers.linear import bilinear as _bilinear
@@ -139,6 +139,8 @@ def _soft(name: str) -> Any:
     function = getattr(own, name)
 
     def call(input: Any, dim: Any = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
+        if type(_stacklevel) is not int:
+            raise InvalidType(name, "_stacklevel", _stacklevel, "an int", "Pass dtype by name.")
         if dim is None:
             dim = 0 if input.ndim in (0, 1, 3) else 1
             notice(name, f"{name}: dim is missing, and dim={dim} was chosen. Pass dim.")

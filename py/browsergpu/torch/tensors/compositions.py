@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -11,10 +11,46 @@ from browsergpu.engine.core import checks
 from browsergpu.engine.core.above import ABOVE
 from browsergpu.engine.core.errors import InvalidArgument
 from browsergpu.functions import elementwise, manipulation, parts, special
-from browsergpu.functions.linalg import norms
+from browsergpu.functions.linalg import decompositions, norms
+from browsergpu.functions.nn import activations
 from browsergpu.functions.ordering import sorting
+from browsergpu.torch.tensors.dtypes import dtype_of
 from browsergpu.torch.tensors.pointwise import floats
 from browsergpu.torch.tensors.public import public
+
+
+class _Svd(NamedTuple):
+    U: Any
+    S: Any
+    V: Any
+
+
+@public(out=False)
+def svd(input: Any, some: bool = True, compute_uv: bool = True) -> Any:
+    """Return U, S and V with ``input = U @ diag(S) @ V.mH``. linalg.svd returns V.mH."""
+    if not compute_uv:
+        advice = "torch.linalg.svdvals returns S alone."
+        raise InvalidArgument("svd", "compute_uv", compute_uv, "True", advice)
+    u, s, vh = decompositions.svd(input, full_matrices=not some)
+    return _Svd(u, s, elementwise.conj(manipulation.matrix_transpose(vh)))
+
+
+@public(out=False)
+def qr(input: Any, some: bool = True) -> Any:
+    """Return an orthogonal and a triangular factor, reduced or whole."""
+    return decompositions.qr(input, mode="reduced" if some else "complete")
+
+
+@public(out=False)
+def softmax(input: Any, dim: int, dtype: Any = None) -> Any:
+    """Return the exponentials over their sum along an axis."""
+    return activations.softmax(input, dim, dtype=dtype_of("softmax", dtype))
+
+
+@public(out=False)
+def log_softmax(input: Any, dim: int, dtype: Any = None) -> Any:
+    """Return the logarithm of :func:`softmax`."""
+    return activations.log_softmax(input, dim, dtype=dtype_of("log_softmax", dtype))
 
 
 def _of_numpy(name: str, *, method: bool = True) -> None:

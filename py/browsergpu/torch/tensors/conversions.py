@@ -36,9 +36,12 @@ def to(
 ) -> Any:  # fmt: skip
     """Return the tensor in another dtype or on another device, itself if nothing changes."""
     check_layout("to", None, False, memory_format)
+    flags = [one for one in args if isinstance(one, bool)]  # non_blocking and copy, in this order
+    if len(flags) > 1:
+        copy = flags[1]
     del non_blocking
-    for at, one in enumerate(args):
-        if isinstance(one, bool) and at:
+    for one in args:
+        if isinstance(one, bool):
             continue
         if isinstance(one, Array):
             device, dtype = one.device, one.dtype

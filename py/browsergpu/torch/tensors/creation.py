@@ -123,6 +123,12 @@ def asarray_(
     requires_grad: bool = False,
 ) -> Any:  # fmt: skip
     """Return a tensor of the values, or the tensor itself."""
+    if copy is False and not (
+        isinstance(obj, Array)
+        and dtype_of("asarray", dtype) in (None, obj.dtype)
+        and device_of("asarray", device) in (None, obj.device)
+    ):
+        raise InvalidArgument("asarray", "copy", copy, "None or True where values must be copied")
     found = tensor(obj, dtype=dtype, device=device) if copy else as_tensor(obj, dtype, device)
     return finished(found, requires_grad)
 
@@ -254,6 +260,9 @@ def arange(
     if kind is None:
         kind = default_float() if any(isinstance(x, float) for x in given) else INT64
     start, end, step = given
+    if step == 0 or (end - start) * step < 0:
+        expected = f"a step from {start} to {end}"
+        raise InvalidArgument("arange", "step", step, expected)
     found = creation.arange(start, end, step, dtype=kind, device=device_of("arange", device))
     return finished(found, requires_grad)
 

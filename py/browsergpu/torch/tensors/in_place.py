@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from browsergpu.arrays.array import Array
+from browsergpu.engine.core.errors import InvalidType
 from browsergpu.functions import data_types
 from browsergpu.torch.tensors import pointwise, products, reductions, sorting  # noqa: F401
 from browsergpu.torch.tensors.indexing import in_place
@@ -117,8 +118,10 @@ def fill_diagonal_(self: Any, fill_value: Any, wrap: bool = False) -> Any:
     return self
 
 
-def _filled(name: str, draw: Any) -> None:
+def _filled(name: str, draw: Any, kinds: str = "biuf") -> None:
     def method(self: Any, *args: Any, generator: Any = None, **options: Any) -> Any:
+        if self.dtype.kind not in kinds:
+            raise InvalidType(name, "self", self.dtype, "another dtype")
         found = draw(rng_of(generator), tuple(self.shape), *args, **options)
         self[...] = data_types.astype(found, self.dtype)
         return self
@@ -128,9 +131,11 @@ def _filled(name: str, draw: Any) -> None:
     add_method(name, method)
 
 
-_filled("normal_", lambda rng, size, mean=0, std=1: rng.standard_normal(size) * std + mean)
-_filled("uniform_", lambda rng, size, a=0, b=1, **of: _between(rng, size, **{"a": a, "b": b, **of}))
-_filled("exponential_", lambda rng, size, lambd=1: rng.standard_exponential(size) / lambd)
+_filled("normal_", lambda rng, size, mean=0, std=1: rng.standard_normal(size) * std + mean, "f")
+_filled(
+    "uniform_", lambda rng, size, a=0, b=1, **of: _between(rng, size, **{"a": a, "b": b, **of}), "f"
+)
+_filled("exponential_", lambda rng, size, lambd=1: rng.standard_exponential(size) / lambd, "f")
 _filled("bernoulli_", lambda rng, size, p=0.5: rng.random(size) < p)
 _filled(
     "random_",

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.autograd.variable import Variable
 from browsergpu.arrays.in_place import become
@@ -20,7 +22,14 @@ _WHOLE = slice(None)
 
 
 def _is_indices(item: Any) -> bool:
-    return isinstance(item, list) or (isinstance(item, Array) and bool(item.shape))
+    return isinstance(item, list) or (isinstance(item, Array | np.ndarray) and bool(item.shape))
+
+
+def _selects(item: Any) -> bool:
+    """Whether part of a key selects at one index: an integer, also in a tensor without axes."""
+    if isinstance(item, Array | np.ndarray | np.generic):
+        return not item.shape and item.dtype.kind in "iu" and item.dtype != np.uint8
+    return type(item) is int
 
 
 def _parts(self: Any, key: Any) -> tuple[Any, Any]:
@@ -33,19 +42,27 @@ def _parts(self: Any, key: Any) -> tuple[Any, Any]:
     integers = sum(type(one) is int for one in key)
     if integers and integers == len(key) == rank:
         return self, (*key, Ellipsis)  # a view, where NumPy copies a single element
-    if not integers or not any(_is_indices(one) for one in key):
+    if not any(_is_indices(one) for one in key) or not any(_selects(one) for one in key):
         return self, key
-    first = tuple([
-        one if type(one) is int else Ellipsis if one is Ellipsis else _WHOLE
-        for one in key if one is not None and not _is_mask(one)
-    ])  # fmt: skip
-    if any(_is_mask(one) for one in key):
-        return self, key
-    return self[first], tuple([one for one in key if type(one) is not int])
+    first: list[Any] = []
+    for one in key:
+        if _selects(one) or one is Ellipsis:
+            first.append(one)
+        else:
+            first += [_WHOLE] * _axes_of(one)
+    return self[tuple(first)], tuple([one for one in key if not _selects(one)])
 
 
-def _is_mask(item: Any) -> bool:
-    return isinstance(item, Array) and item.dtype.kind == "b" and len(item.shape) > 1
+def _axes_of(item: Any) -> int:
+    """Return the number of axes that a part of a key stands for."""
+    if item is None or isinstance(item, bool):
+        return 0
+    is_mask = isinstance(item, Array | np.ndarray) and item.dtype.kind == "b"
+    return len(item.shape) if is_mask else 1
+
+
+def _number(item: Any) -> Any:
+    return int(item) if isinstance(item, Array) and _selects(item) else item
 
 
 def _indexed(owner: type, base: Any) -> None:
@@ -64,6 +81,8 @@ def _indexed(owner: type, base: Any) -> None:
 
     def setitem(self: Any, key: Any, value: Any) -> None:
         if type(key) is tuple:
+            if any(_is_indices(one) for one in key):
+                key = tuple([_number(one) for one in key])  # a view of a tensor's element waits
             own, key = _parts(self, key)
             if own is not self:
                 own[key] = value
@@ -125,9 +144,18 @@ def masked_select(input: Any, mask: Any) -> Any:
 @public(function=True, out=False)
 def masked_fill(input: Any, mask: Any, value: Any) -> Any:
     """Replace elements where a mask is true."""
-    if isinstance(value, Array) and value.dtype != input.dtype:
-        value = data_types.astype(value, input.dtype)
-    return elementwise.where(mask, value, input)
+    if isinstance(value, Array):
+        return elementwise.where(mask, data_types.astype(value, input.dtype, copy=False), input)
+    return elementwise.where(mask, _scalar("masked_fill", value, input.dtype), input)
+
+
+def _scalar(op: str, value: Any, dtype: Any) -> Any:
+    """Return a number as one of a dtype, which must be able to hold it."""
+    kinds: dict[str, Any] = {"b": bool, "i": int, "u": int, "f": float, "c": complex}
+    try:
+        return kinds[dtype.kind](value)
+    except (TypeError, ValueError, OverflowError):
+        raise InvalidArgument(op, "value", value, f"a number of {dtype}") from None
 
 
 @public(out=False)
@@ -180,7 +208,7 @@ def index_fill(input: Any, dim: int, index: Any, value: Any) -> Any:
 @public(out=False)
 def index_put(input: Any, indices: Any, values: Any, accumulate: bool = False) -> Any:
     """Return a copy with values at indices, or added there."""
-    key = tuple(indices)
+    key = tuple([_WHOLE if one is None else one for one in indices])
     if accumulate:
         return added(input, key, manipulation.broadcast_to(values, input[key].shape))
     return parts.assigned(input, key, values)

@@ -139,10 +139,16 @@ def divide(input: Any, other: Any, *, rounding_mode: str | None = None) -> Any:
         return elementwise.floor_divide(own, theirs)
     if rounding_mode != "trunc":
         raise InvalidArgument("div", "rounding_mode", rounding_mode, "None, 'floor' or 'trunc'")
-    quotients = elementwise.divide(own, theirs)
-    kind = own.dtype if isinstance(own, Array) else theirs.dtype
-    found = elementwise.trunc(quotients)
-    return data_types.astype(found, kind) if kind.kind in "iu" else found
+    if _is_integer(own) and _is_integer(theirs):
+        down = elementwise.floor_divide(own, theirs)
+        # Rounded towards zero: one more where the quotient is negative and not whole.
+        is_between = elementwise.less(down, 0) & elementwise.not_equal(down * theirs, own)
+        return elementwise.where(is_between, down + 1, down)
+    return elementwise.trunc(elementwise.divide(own, theirs))
+
+
+def _is_integer(x: Any) -> bool:
+    return x.dtype.kind in "iu" if isinstance(x, Array) else type(x) is int
 
 
 @public()

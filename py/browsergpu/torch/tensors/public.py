@@ -7,7 +7,9 @@ from functools import wraps
 from inspect import signature
 from typing import Any
 
-from browsergpu.engine.core.errors import InvalidType
+from browsergpu.arrays.value import NODE
+from browsergpu.engine.core.element_types import is_same_kind
+from browsergpu.engine.core.errors import InvalidArgument, InvalidType
 from browsergpu.torch.tensors.tensor import BatchedTensor, Tensor, TrackedTensor, as_tensors
 
 #: ``torch.<name>``.
@@ -69,6 +71,10 @@ def _put(op: str, found: Any, target: Any) -> Any:
         return found._make([_put(op, *pair) for pair in zip(found, target, strict=True)])  # type: ignore[attr-defined]
     if not isinstance(target, Tensor):
         raise InvalidType(op, "out", target, "a tensor")
+    if tuple(found.shape) != tuple(target.shape):
+        raise InvalidArgument(op, "out", target, f"have the shape {tuple(found.shape)}")
+    if not is_same_kind(NODE.__get__(found).kind, NODE.__get__(target).kind):
+        raise InvalidType(op, "out", target.dtype, f"a dtype that can hold {found.dtype}")
     target[...] = found
     return target
 

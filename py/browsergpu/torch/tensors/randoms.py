@@ -88,7 +88,12 @@ def set_rng_state(new_state: Any) -> None:
     default_generator.rng.bit_generator.restart(place)
 
 
-def _drawn(name: str, draw: Any) -> None:
+def of_parts(draw: Any, scale: float) -> Any:
+    """Return complex numbers whose parts are drawn and scaled."""
+    return draw() * scale + draw() * (1j * scale)
+
+
+def _drawn(name: str, draw: Any, scale: float) -> None:
     def function(
         *size: Any, generator: Any = None, dtype: Any = None, device: Any = None,
         requires_grad: bool = False, layout: Any = None, pin_memory: bool = False, **also: Any,
@@ -99,7 +104,10 @@ def _drawn(name: str, draw: Any) -> None:
         check_layout(name, layout, pin_memory)
         device_of(name, device)
         kind = dtype_of(name, dtype) or default_float()
-        found = draw(rng_of(generator), shape_of(name, size))
+        if kind.kind not in "fc":
+            raise InvalidType(name, "dtype", kind, "a float or complex dtype")
+        rng, shape = rng_of(generator), shape_of(name, size)
+        found = of_parts(lambda: draw(rng, shape), scale) if kind.kind == "c" else draw(rng, shape)
         return finished(data_types.astype(found, kind, copy=False), requires_grad)
 
     function.__name__ = name
@@ -116,8 +124,10 @@ def _drawn(name: str, draw: Any) -> None:
     public(f"{name}_like", method=False)(like)
 
 
-_drawn("rand", lambda rng, shape: rng.random(shape))
-_drawn("randn", lambda rng, shape: rng.standard_normal(shape))
+#: The variance of a complex number is that of its parts together.
+NORMAL_PART = 0.5**0.5
+_drawn("rand", lambda rng, shape: rng.random(shape), 1.0)
+_drawn("randn", lambda rng, shape: rng.standard_normal(shape), NORMAL_PART)
 
 
 @public(method=False)

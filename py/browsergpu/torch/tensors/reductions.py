@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import namedtuple
 from typing import Any
 
+import numpy as np
+
 from browsergpu.arrays.array import Array
 from browsergpu.engine.core.above import ABOVE
 from browsergpu.engine.core.errors import InvalidArgument, InvalidType
@@ -119,13 +121,15 @@ def std(
 @public(method=False, out=False)
 def var_mean(input: Any, dim: Any = None, **options: Any) -> Any:
     """Return the variance and the mean."""
-    return var(input, dim, **options), mean(input, dim, keepdim=options.get("keepdim", False))
+    over = None if isinstance(dim, bool) else dim  # var_mean(x, unbiased)
+    return var(input, dim, **options), mean(input, over, keepdim=options.get("keepdim", False))
 
 
 @public(method=False, out=False)
 def std_mean(input: Any, dim: Any = None, **options: Any) -> Any:
     """Return the standard deviation and the mean."""
-    return std(input, dim, **options), mean(input, dim, keepdim=options.get("keepdim", False))
+    over = None if isinstance(dim, bool) else dim  # std_mean(x, unbiased)
+    return std(input, dim, **options), mean(input, over, keepdim=options.get("keepdim", False))
 
 
 def at(input: Any, where: Any, dim: int, keepdim: bool, kind: Any) -> Any:
@@ -200,13 +204,18 @@ def argmin(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
 @public("all")
 def all_(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
     """Test whether all elements are nonzero."""
-    return statistics.all(input, axis=axes(dim), keepdims=keepdim)
+    return _as_tested(input, statistics.all(input, axis=axes(dim), keepdims=keepdim))
 
 
 @public("any")
 def any_(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
     """Test whether an element is nonzero."""
-    return statistics.any(input, axis=axes(dim), keepdims=keepdim)
+    return _as_tested(input, statistics.any(input, axis=axes(dim), keepdims=keepdim))
+
+
+def _as_tested(input: Any, found: Any) -> Any:
+    """Return the result of a test: bool, but uint8 for uint8."""
+    return data_types.astype(found, input.dtype) if input.dtype == np.uint8 else found
 
 
 @public()
@@ -277,12 +286,17 @@ def mode(input: Any, dim: int = -1, keepdim: bool = False) -> Any:
     row = manipulation.expand_dims(x, dim % x.ndim)
     counts = statistics.sum(elementwise.equal(row, column), axis=dim % x.ndim)
     most = elementwise.equal(counts, statistics.max(counts, axis=dim, keepdims=True))
-    values = elementwise.where(most, x, statistics.max(x, axis=dim, keepdims=True))
+    # What is less frequent must not be the least. NaN equals nothing, and has the count 0.
+    last = float("inf") if x.dtype.kind == "f" else statistics.max(x, axis=dim, keepdims=True)
+    values = elementwise.where(most, x, last)
     least = statistics.min(values, axis=dim, keepdims=True)
     shape = [1] * x.ndim
     shape[dim] = x.shape[dim]
     place = manipulation.reshape(ABOVE.namespace.arange(x.shape[dim], device=x.device), shape)
-    where = elementwise.where(elementwise.equal(x, least), place, -1)
+    is_least = elementwise.equal(x, least)
+    if x.dtype.kind == "f":
+        is_least = is_least | (elementwise.isnan(x) & elementwise.isnan(least))
+    where = elementwise.where(is_least, place, -1)
     return at(x, statistics.max(where, axis=dim, keepdims=True), dim, keepdim, _Mode)
 
 
@@ -336,6 +350,9 @@ def _running(input: Any, dim: int, kind: Any, *, sign: int) -> Any:
         before = manipulation.roll(last, step, axis=-1)
         from_ = manipulation.roll(where, step, axis=-1)
         ahead = elementwise.greater(before, last) if sign > 0 else elementwise.less(before, last)
+        if x.dtype.kind == "f":  # NaN stays, and the last index of one
+            is_nan = elementwise.isnan(last)
+            ahead = (ahead | elementwise.isnan(before)) & elementwise.logical_not(is_nan)
         is_taken = elementwise.logical_and(ahead, elementwise.greater_equal(place, step))
         last = elementwise.where(is_taken, before, last)
         where = elementwise.where(is_taken, from_, where)

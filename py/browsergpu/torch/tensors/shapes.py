@@ -263,6 +263,8 @@ def narrow(input: Any, dim: int, start: Any, length: int) -> Any:
     at = axis_of("narrow", dim, len(input.shape))
     begin = int(start)
     begin = begin + input.shape[at] if begin < 0 else begin
+    if begin < 0:
+        raise InvalidArgument("narrow", "start", start, f"at least {-input.shape[at]}")
     if length < 0 or begin + length > input.shape[at]:
         expected = f"at most {input.shape[at] - begin} from {begin}"
         raise InvalidArgument("narrow", "length", length, expected)
@@ -303,11 +305,12 @@ def cat(tensors: Any, dim: int = 0) -> Any:
     for x in given:
         if not isinstance(x, Array):
             raise InvalidType("cat", "tensors", x, "tensors")
+    given = _common(given)  # empty tensors decide the dtype too
     if any(tuple(x.shape) == (0,) for x in given):
         given = [x for x in given if tuple(x.shape) != (0,)] or given[:1]
     if not given[0].shape:
         raise InvalidArgument("cat", "tensors", given[0], "have an axis", "Use stack.")
-    return manipulation.concat(_common(given), axis=dim)
+    return manipulation.concat(given, axis=dim)
 
 
 @public("stack", method=False)
@@ -383,7 +386,7 @@ def diag_embed(input: Any, offset: int = 0, dim1: int = -2, dim2: int = -1) -> A
     n = input.shape[-1] + abs(offset)
     columns = ABOVE.namespace.arange(n, device=input.device)
     rows = columns[:, None] + offset == columns
-    pads = (max(-offset, 0), max(offset, 0))
+    pads = (abs(offset), 0)
     padded = ABOVE.namespace.pad(input, [(0, 0)] * (input.ndim - 1) + [pads]) if offset else input
     across = manipulation.expand_dims(padded, -2 if offset >= 0 else -1)
     found = ABOVE.namespace.where(rows, across, ABOVE.namespace.zeros_like(across))
@@ -448,6 +451,8 @@ def is_contiguous(self: Any, memory_format: Any = None) -> bool:
 @public("cartesian_prod", method=False)
 def cartesian_prod(*tensors: Any) -> Any:
     """Return all combinations of elements."""
+    if len(tensors) == 1 and len(tensors[0].shape) == 1:
+        return tensors[0].__copy__()
     grids = ABOVE.namespace.meshgrid(*tensors, indexing="ij")
     return manipulation.stack([manipulation.reshape(one, (-1,)) for one in grids], axis=-1)
 
@@ -458,4 +463,5 @@ def combinations(input: Any, r: int = 2, with_replacement: bool = False) -> Any:
     import itertools
 
     choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
-    return input[np.array(list(choose(range(input.shape[0]), r)))]
+    chosen = np.array(list(choose(range(input.shape[0]), r)), np.int32)
+    return input[chosen.reshape(-1, r)]

@@ -100,7 +100,11 @@ def rms_normalization(
 @operator("LRN")
 def lrn(x: Any, *, size: int, alpha: float = 1e-4, beta: float = 0.75, bias: float = 1.0) -> Any:
     """Divide by the local energy of neighboring channels."""
-    return bg.nn.local_response_norm(x, size, alpha, beta, bias)
+    if size % 2:
+        return bg.nn.local_response_norm(x, size, alpha, beta, bias)
+    # Of an even number, ONNX counts one channel more after a channel, and PyTorch before it.
+    mirrored = bg.nn.local_response_norm(bg.flip(x, axis=1), size, alpha, beta, bias)
+    return bg.flip(mirrored, axis=1)
 
 
 @operator("MeanVarianceNormalization", since=9)
