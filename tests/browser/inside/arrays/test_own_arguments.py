@@ -368,6 +368,7 @@ ELSEWHERE = {
     **dict.fromkeys(("grad", "value_and_grad"), "gradients/test_engine.py"),
     **dict.fromkeys(("hessian", "jacfwd", "jacrev", "vmap"), "gradients/test_vmap.py"),
     **dict.fromkeys(("init", "init_async"), "arrays/test_devices.py"),
+    "explain": "arrays/test_lazy.py",
     "jit": "compiled/test_jit.py",
     **dict.fromkeys(("savez", "savez_async", "savez_compressed", "savez_compressed_async"),
                     "arrays/test_files.py"),
