@@ -92,6 +92,8 @@ def _gradient(
         )
     if edge_order not in (1, 2):
         raise InvalidArgument(op, "edge_order", edge_order, "1 or 2")
+    if not chosen:
+        return ()
     distances = varargs or (1.0,)
     if len(distances) < len(chosen):
         distances = distances * len(chosen)

@@ -12,7 +12,7 @@ from browsergpu.arrays.array import Array
 from browsergpu.arrays.numbers import PYTHON, PYTHON_TYPES
 from browsergpu.engine.core.element_types import of_numpy
 from browsergpu.engine.core.showing import Shown
-from browsergpu.functions import creation, manipulation, meta
+from browsergpu.functions import creation, data_types, manipulation, meta
 
 #: Parameters of NumPy's functions that are arrays.
 OPERANDS = frozenset((
@@ -53,11 +53,17 @@ class Coercion(Shown):
         A function whose parameters have NumPy's names.
     plain : collection of str
         Parameters that are not coerced.
+    of_arrays_alone : bool
+        Whether numbers become arrays, too.
     """
 
-    __slots__ = ("_is_simple", "_operands", "_rest", "_sequences", "names")
+    __slots__ = ("_is_simple", "_of_arrays_alone", "_operands", "_rest", "_sequences", "names")
 
-    def __init__(self, function: Callable[..., Any], plain: frozenset[str] = frozenset()) -> None:
+    def __init__(
+        self, function: Callable[..., Any], plain: frozenset[str] = frozenset(),
+        of_arrays_alone: bool = False,
+    ) -> None:  # fmt: skip
+        self._of_arrays_alone = of_arrays_alone
         known = signature(function).parameters
         #: The names of the array parameters.
         self.names = frozenset(known) & (OPERANDS | SEQUENCES) - plain
@@ -88,7 +94,7 @@ class Coercion(Shown):
             if (
                 at < count
                 and not isinstance(args[at], Array)
-                and type(args[at]) not in PYTHON_TYPES
+                and (self._of_arrays_alone or type(args[at]) not in PYTHON_TYPES)
             ):
                 return False
         return True
@@ -113,6 +119,9 @@ class Coercion(Shown):
         if device is None or not all(isinstance(x, Array) for x in found) or lists:
             is_alone = device is None
             new, by_name = list(args), dict(options)
+            if self._of_arrays_alone:
+                self._numbers_as_arrays(new, by_name, ones, found, device)
+                args, options = tuple(new), dict(by_name)
             for at in ones:
                 new[at] = operand(args[at], device, is_alone and at == ones[0])
             for at in several:
@@ -124,6 +133,23 @@ class Coercion(Shown):
                     by_name[name] = operand(options[name], device, is_alone and not ones)
             return tuple(new), by_name
         return args, options
+
+    def _numbers_as_arrays(
+        self, args: list[Any], options: dict[str, Any], places: Iterable[int],
+        operands: Iterable[Any], device: Any,
+    ) -> None:  # fmt: skip
+        beside = next((x for x in operands if isinstance(x, Array | np.ndarray)), None)
+
+        def made(x: Any) -> Any:
+            if not isinstance(x, _NUMBERS):
+                return x
+            kind = None if beside is None else data_types.result_type(beside.dtype, x)
+            return creation.asarray(x, dtype=kind, device=device)
+
+        for at in places:
+            args[at] = made(args[at])
+        for name in self.names & options.keys():
+            options[name] = made(options[name])
 
 
 def device_among(values: Iterable[Any]) -> Any:

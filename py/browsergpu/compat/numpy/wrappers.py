@@ -40,6 +40,13 @@ NOT_COERCED: dict[str, frozenset[str]] = {
 }  # fmt: skip
 
 
+#: Functions whose numbers become arrays, of the dtype that they have beside the other operands.
+OF_ARRAYS_ALONE = frozenset((
+    "array_equiv", "convolve", "correlate", "extract", "insert", "interp", "intersect1d", "kron",
+    "outer", "setdiff1d", "setxor1d", "union1d",
+))  # fmt: skip
+
+
 def public_function(name: str, own: Callable[..., Any], theirs: Any) -> Callable[..., Any]:
     """Return the public function for a name of NumPy.
 
@@ -57,7 +64,7 @@ def public_function(name: str, own: Callable[..., Any], theirs: Any) -> Callable
     callable
         Accepts lists, numbers and NumPy arrays where NumPy accepts them.
     """
-    coerced = Coercion(own, NOT_COERCED.get(name, frozenset()))
+    coerced = Coercion(own, NOT_COERCED.get(name, frozenset()), name in OF_ARRAYS_ALONE)
     run = own if name in CALLS_USER_FUNCTIONS else exclusive(own)
 
     places, shown = _positional_names(own, theirs)
