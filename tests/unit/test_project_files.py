@@ -33,6 +33,7 @@ def test_the_changelog_keeps_its_form() -> None:
     assert headings[0] == "[Unreleased]", "where the next change is noted"
     for heading in headings[1:]:
         assert re.fullmatch(r"\[\d+\.\d+\.\d+\] - \d{4}-\d\d-\d\d", heading)
+    assert len(text("CHANGELOG.md").partition("### Added")[2].strip().splitlines()) <= 40
     kinds = re.findall(r"^### (.*)$", text("CHANGELOG.md"), re.MULTILINE)
     assert set(kinds) <= {"Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"}
 
