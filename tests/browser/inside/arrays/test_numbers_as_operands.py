@@ -61,3 +61,10 @@ def test_in_place_of_an_array(
         return
     if expected is not None:
         _assert_same(found, expected)
+
+
+def test_an_intersection_has_the_dtype_of_both(bg: Any) -> None:
+    for pair in (np.int32([1, 2, 3]), np.float32([2, 3.5])), (np.int8([1]), np.int32([1, 300])):
+        found = bg.intersect1d(*map(bg.asarray, pair))
+        assert found.dtype == bg.result_type(*(x.dtype for x in pair))
+        assert found.tolist() == np.intersect1d(*pair).tolist()

@@ -12,7 +12,7 @@ from browsergpu.compat.numpy.fallback import on_host
 from browsergpu.compat.numpy.operands import flattened, refuse, write_out
 from browsergpu.engine.core import checks, shapes
 from browsergpu.engine.core.errors import InvalidArgument, InvalidType
-from browsergpu.functions import creation, elementwise, manipulation, statistics
+from browsergpu.functions import creation, data_types, elementwise, manipulation, statistics
 from browsergpu.functions.ordering import sets, sorting
 
 
@@ -90,7 +90,8 @@ def intersect1d(
         options = {"assume_unique": assume_unique, "return_indices": True}
         return on_host("np.intersect1d", np.intersect1d, (ar1, ar2), options)
     first, last = _both(ar1, ar2, assume_unique)
-    found = first[sets.isin(first, last)]
+    kind = data_types.result_type(first, last)
+    found = data_types.astype(first[sets.isin(first, last)], kind, copy=False)
     return sorting.sort(found) if assume_unique else found
 
 
