@@ -70,11 +70,12 @@ class _Storage:
         self.name = name
 
 
-def _values(data: bytes, kind: str) -> np.ndarray:
+def _values(data: bytes, kind: str, order: Any) -> np.ndarray:
     if kind == "bf16":  # the upper half of a float32
-        halves = np.frombuffer(data, "<u2").astype(np.uint32)
+        halves = np.frombuffer(data, f"{order}u2").astype(np.uint32)
         return (halves << 16).view(np.float32)
-    return np.frombuffer(data, np.dtype(kind).newbyteorder("<"))
+    found = np.frombuffer(data, np.dtype(kind).newbyteorder(order))
+    return found.astype(found.dtype.newbyteorder("="), copy=False)
 
 
 def _tensor(
@@ -98,9 +99,9 @@ def _parameter(data: Any, requires_grad: bool = True, *_: Any) -> Any:
 class _Unpickler(pickle.Unpickler):
     """Rebuilds tensors, containers, numbers and text, and nothing else."""
 
-    def __init__(self, file: Any, read: Any) -> None:
+    def __init__(self, file: Any, read: Any, order: str) -> None:
         super().__init__(file)
-        self._read = read
+        self._read, self._order = read, order
 
     def find_class(self, module: str, name: str) -> Any:
         known: dict[tuple[str, str], Any] = {
@@ -128,7 +129,7 @@ class _Unpickler(pickle.Unpickler):
         kind, storage, key, _, count = pid
         if kind != "storage" or not isinstance(storage, _Storage):
             raise InvalidType("load", "file", kind, "storages")
-        found = _values(self._read(str(key)), _STORAGES[storage.name])
+        found = _values(self._read(str(key)), _STORAGES[storage.name], self._order)
         return found[:count]
 
 
@@ -144,6 +145,8 @@ def load(
     mmap: Any = None, **also: Any,
 ) -> Any:  # fmt: skip
     """Load what ``torch.save`` wrote, or a file of safetensors, onto the GPU.
+
+    Tensors of bfloat16 are loaded as float32, which holds all of their values.
 
     Parameters
     ----------
@@ -181,7 +184,10 @@ def load(
         def read(key: str) -> bytes:
             return archive.read(f"{folder}data/{key}")
 
-        return _Unpickler(io.BytesIO(archive.read(root)), read).load()
+        order = "<"
+        if f"{folder}byteorder" in archive.namelist():
+            order = ">" if archive.read(f"{folder}byteorder") == b"big" else "<"
+        return _Unpickler(io.BytesIO(archive.read(root)), read, order).load()
 
 
 class _Global:
@@ -216,10 +222,13 @@ class _Pickler(_PurePickler):  # type: ignore[misc]
         if isinstance(obj, _Global):
             self.write(b"c" + f"{obj.module}\n{obj.name}\n".encode())
             return
+        if isinstance(obj, Array) and id(obj) in self.memo:
+            self.write(self.get(self.memo[id(obj)][0]))  # one tensor in several places
+            return
         if isinstance(obj, Parameter):
             data: Any = obj
             args: Any = data.detach(), data.requires_grad, OrderedDict()
-            self.save_reduce(_Global("torch._utils", "_rebuild_parameter"), args)
+            self.save_reduce(_Global("torch._utils", "_rebuild_parameter"), args, obj=obj)
             return
         if isinstance(obj, Array):
             self._save_tensor(obj)
@@ -233,7 +242,7 @@ class _Pickler(_PurePickler):  # type: ignore[misc]
         data = np.ascontiguousarray(np.asarray(x.detach()))
         steps = tuple(step // data.itemsize for step in data.strides)
         args: Any = _Data(data.reshape(-1)), 0, tuple(data.shape), steps, is_tracked, OrderedDict()
-        self.save_reduce(_Global("torch._utils", "_rebuild_tensor_v2"), args)
+        self.save_reduce(_Global("torch._utils", "_rebuild_tensor_v2"), args, obj=x)
 
 
 class _Data:
@@ -259,6 +268,8 @@ def save(obj: Any, f: Any, pickle_module: Any = None, pickle_protocol: int = 2,
 
     Notes
     -----
+    A tensor in several places is saved once. Views are saved as tensors of their own.
+
     A whole module can be saved. To load it, name its classes in
     ``torch.serialization.safe_globals``, or save its ``state_dict()`` instead.
     """

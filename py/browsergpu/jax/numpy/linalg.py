@@ -60,7 +60,7 @@ def _of_symmetric(name: str) -> Any:
         a: Any, UPLO: str | None = None, symmetrize_input: bool | None = None, **options: Any
     ) -> Any:
         x = inexact(name, a, "a")
-        if UPLO is None and symmetrize_input is not False:
+        if symmetrize_input is not False:
             x = _symmetrized(x)
         return own(x, **({} if UPLO is None else {"UPLO": UPLO}), **options)
 

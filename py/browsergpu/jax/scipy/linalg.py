@@ -24,7 +24,15 @@ def cholesky(a: Any, lower: bool = False, overwrite_a: bool = False, check_finit
              ) -> Any:  # fmt: skip
     """Return the Cholesky factor, by default the upper one."""
     del overwrite_a, check_finite  # arrays are not overwritten, and nothing is read
-    return _numpys.cholesky(a, upper=not lower)
+    whole = _mirrored(inexact("cholesky", a), lower)
+    return _numpys.cholesky(whole, upper=not lower, symmetrize_input=False)
+
+
+def _mirrored(x: Any, lower: bool) -> Any:
+    """Return the symmetric or Hermitian matrix of which a triangle is given."""
+    part = as_jax(creation.tril(x) if lower else creation.triu(x))
+    diagonal = as_jax(creation.tril(creation.triu(x)))
+    return part + as_jax(elementwise.conj(part.mT)) - diagonal
 
 
 def cho_factor(a: Any, lower: bool = False, overwrite_a: bool = False, check_finite: bool = True
@@ -65,9 +73,7 @@ def solve(
         raise InvalidArgument("solve", "assume_a", assume_a, "'gen', 'sym', 'her' or 'pos'")
     matrix, right = arrays("solve", a, b, floats=True)
     if assume_a != "gen":
-        part = as_jax(creation.tril(matrix) if lower else creation.triu(matrix))
-        diagonal = as_jax(creation.tril(creation.triu(matrix)))
-        matrix = part + as_jax(elementwise.conj(part.mT)) - diagonal
+        matrix = _mirrored(matrix, lower)
     return as_jax(equations.solve(matrix, right))
 
 
@@ -100,7 +106,7 @@ def eigh(
     for name, given in (("b", b), ("eigvals", eigvals), ("type", None if type == 1 else type)):
         if given is not None:
             raise InvalidArgument("eigh", name, given, "the default")
-    found = _numpys.eigh(a, UPLO="L" if lower else "U")
+    found = _numpys.eigh(a, UPLO="L" if lower else "U", symmetrize_input=False)
     return found[0] if eigvals_only else tuple(found)
 
 
@@ -132,7 +138,8 @@ def svd(
 
 def block_diag(*arrs: Any) -> Any:
     """Return a matrix with blocks on its diagonal."""
-    given = [NUMPY["atleast_2d"](x) for x in arrays("block_diag", *(arrs or (0.0,)))]
+    none = (creation.zeros((1, 0)),)
+    given = [NUMPY["atleast_2d"](x) for x in arrays("block_diag", *(arrs or none))]
     columns = sum(x.shape[1] for x in given)
     rows, start = [], 0
     for x in given:
@@ -143,6 +150,9 @@ def block_diag(*arrs: Any) -> Any:
 
 def toeplitz(c: Any, r: Any = None) -> Any:
     """Return the matrix with constant diagonals for its first column and row."""
+    for name, x in (("c", c), ("r", c if r is None else r)):
+        if array("toeplitz", x).ndim > 1:
+            raise InvalidArgument("toeplitz", name, x, "a vector")
     column = array("toeplitz", c).reshape(-1)
     row = as_jax(elementwise.conj(column)) if r is None and column.dtype.kind == "c" else column
     row = row if r is None else array("toeplitz", r).reshape(-1)

@@ -9,9 +9,8 @@ from browsergpu.functions import elementwise
 from browsergpu.functions import special as own
 from browsergpu.jax.arrays.array import as_jax
 from browsergpu.jax.arrays.operands import array, arrays, inexact
-from browsergpu.jax.nn.functions import log_softmax as log_softmax
+from browsergpu.jax.nn import functions as nn
 from browsergpu.jax.nn.functions import logsumexp as logsumexp
-from browsergpu.jax.nn.functions import softmax as softmax
 from browsergpu.jax.scipy.absent import unknown
 
 _OF_ONE = (
@@ -23,6 +22,16 @@ __all__ = [
     *_OF_ONE, *_OF_TWO, "factorial", "gammasgn", "log_softmax", "logsumexp", "loggamma",
     "multigammaln", "poch", "softmax",
 ]  # fmt: skip
+
+
+def softmax(x: Any, /, *, axis: Any = None) -> Any:
+    """Return the exponentials over their sum, by default over that of all elements."""
+    return nn.softmax(x, axis=axis)
+
+
+def log_softmax(x: Any, /, *, axis: Any = None) -> Any:
+    """Return the logarithm of :func:`softmax`."""
+    return nn.log_softmax(x, axis=axis)
 
 
 def _function(name: str, count: int) -> Any:

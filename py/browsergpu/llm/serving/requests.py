@@ -56,13 +56,21 @@ def parsed(body: Any, *, is_chat: bool) -> Parsed:
     options |= _constraint(op, left.pop("response_format", None))
     most = left.pop("max_completion_tokens", None)
     also = left.pop("max_tokens", None)
-    options["max_tokens"] = most or also or _DEFAULT_TOKENS
+    if None not in (most, also) and most != also:
+        raise InvalidArgument(op, "max_tokens", also, f"left out, or {most}")
+    given = most if also is None else also
+    options["max_tokens"] = _DEFAULT_TOKENS if given is None else given
     logprobs = left.pop("logprobs", None)
     if logprobs not in (None, False, True, 0, 1):
         raise InvalidArgument(op, "logprobs", logprobs, "true or false, as only chosen tokens have")
-    options["logprobs"] = bool(logprobs)
-    is_stream = bool(left.pop("stream", False))
+    # Of completions, 0 asks for the chosen tokens alone.
+    options["logprobs"] = bool(logprobs) or (logprobs == 0 and type(logprobs) is int)
+    is_stream = _flag(op, "stream", left.pop("stream", None))
+    if is_stream and options["logprobs"]:
+        raise InvalidArgument(op, "logprobs", logprobs, "left out with stream")
     usage = left.pop("stream_options", None) or {}
+    if not isinstance(usage, dict) or usage.keys() - {"include_usage"}:
+        raise InvalidArgument(op, "stream_options", usage, "include_usage alone")
     for name, neutral in _NEUTRAL.items():
         if name in left and left.pop(name) not in neutral:
             raise InvalidArgument(op, name, body[name], f"{neutral[0]!r}. Leave it out.")
@@ -71,8 +79,14 @@ def parsed(body: Any, *, is_chat: bool) -> Parsed:
         raise InvalidArgument(op, name, left[name], "left out, as it is not supported")
     return Parsed(
         _messages(op, prompt) if is_chat else prompt, options, is_stream, is_chat,
-        bool(usage.get("include_usage")),
+        _flag(op, "include_usage", usage.get("include_usage")),
     )  # fmt: skip
+
+
+def _flag(op: str, name: str, value: Any) -> bool:
+    if value is not None and not isinstance(value, bool):
+        raise InvalidArgument(op, name, value, "true or false")
+    return bool(value)
 
 
 def _constraint(op: str, given: Any) -> dict[str, Any]:

@@ -225,9 +225,22 @@ def random_split(
     ]
 
 
+def has_batch(dataset: Any) -> bool:
+    """Whether a dataset's method ``batch`` returns the samples that indexing returns.
+
+    It does not for a subclass that overrides ``__getitem__`` alone.
+    """
+    for kind in type(dataset).__mro__:
+        if "batch" in vars(kind):
+            return hasattr(dataset, "batch")
+        if "__getitem__" in vars(kind):
+            return False
+    return False
+
+
 def batch_of(dataset: Any, indices: Any, device: Any) -> Any:
     """Return the samples with the given indices as one batch, on the GPU."""
-    if hasattr(dataset, "batch"):
+    if has_batch(dataset):
         return dataset.batch(np.asarray(indices), device)
     own = [int(n) if isinstance(n, np.integer) else n for n in indices]
     return collated([dataset[n] for n in own], device)

@@ -20,7 +20,7 @@ from browsergpu.onnx.graph.normalization import with_layer_norms
 from browsergpu.onnx.graph.plan import Plan, plans_of, sorted_nodes
 from browsergpu.onnx.graph.quantized import Quantized, packed, quantizable
 from browsergpu.onnx.graph.tensors import dense, gpu_bytes, host_array
-from browsergpu.onnx.graph.types import NarrowType
+from browsergpu.onnx.graph.types import DTYPES, NarrowType
 from browsergpu.onnx.graph.values import MOST_ON_HOST
 from browsergpu.onnx.registry import REQUIRED, Operator
 from browsergpu.onnx.wire import messages
@@ -35,6 +35,15 @@ Kind = NarrowType | Quantized | None
 Keep = Callable[[str, np.ndarray, Kind], None]
 #: Allocates memory for arrays of these bytes.
 Reserve = Callable[[list[int]], None]
+
+
+def _declared(info: messages.ValueInfo) -> tuple[Any, tuple[int, ...]] | None:
+    """Return the declared dtype and shape of an array, if it has both. Unknown extents are 0."""
+    tensor = info.type.tensor_type if info.type else None
+    kind = DTYPES.get(tensor.elem_type) if tensor else None
+    if tensor is None or kind is None or tensor.shape is None:
+        return None
+    return kind, tuple([one.dim_value or 0 for one in tensor.shape.dim])
 
 
 class Builder(Shown):
@@ -135,7 +144,8 @@ class Builder(Shown):
         nodes = with_layer_norms(nodes, constants, weights, used)
         nodes = with_attention(nodes, constants, used)
         nodes = with_joined_products(nodes, weights, used)
-        return Plan(inputs, outputs, nodes, constants, weights, self._arrays)
+        types = [_declared(one) for one in graph.output]
+        return Plan(inputs, outputs, nodes, constants, weights, self._arrays, types)
 
     def _quantize(self, graph: messages.Graph, weights: dict[str, str], prefix: str) -> set[str]:
         """Keep matrices of few bits in blocks for kernels. Returns the initializers in them."""

@@ -27,14 +27,17 @@ class Plan(Shown):
         The model's parameters and buffers by name.
     captured : frozenset of str
         Names of an outer graph's values.
+    types : tuple
+        The declared dtype and shape of each output, or None. Unknown extents are 0.
     """
 
     def __init__(
         self, inputs: Sequence[str], outputs: Sequence[str], nodes: Sequence[Node],
         constants: dict[str, Any], weights: dict[str, str], arrays: Any,
+        types: Sequence[tuple[Any, tuple[int, ...]] | None] = (),
     ) -> None:  # fmt: skip
         self.inputs, self.outputs = tuple(inputs), tuple(outputs)
-        self.nodes = list(nodes)
+        self.nodes, self.types = list(nodes), tuple(types)
         self.constants, self.weights, self.arrays = constants, weights, arrays
         #: Names of the outer graph's values that this graph uses.
         self.captured: frozenset[str] = frozenset()

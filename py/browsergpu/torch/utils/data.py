@@ -51,7 +51,7 @@ class Subset(own.Subset, Dataset[Any]):
     @property
     def batch(self) -> Any:
         """The function that returns many samples at once, if the dataset has one."""
-        if not hasattr(self.dataset, "batch"):
+        if not own.has_batch(self.dataset):
             raise AttributeError(f"{type(self.dataset).__name__} has no method batch")
         return super().batch
 
@@ -179,7 +179,7 @@ class DataLoader(Shown):
             for n in self.sampler:
                 sample = self.dataset[n]
                 yield sample if self.collate_fn is None else self.collate_fn(sample)
-        elif self.collate_fn is None and hasattr(self.dataset, "batch"):
+        elif self.collate_fn is None and own.has_batch(self.dataset):
             for batch in self.batch_sampler:
                 yield self.dataset.batch(np.asarray(batch))
         else:

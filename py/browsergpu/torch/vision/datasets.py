@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from browsergpu.arrays.value import NODE
 from browsergpu.engine.core.errors import InvalidArgument, UnknownName
 from browsergpu.functions import creation
 from browsergpu.torch.tensors.tensor import as_tensors
@@ -212,9 +213,7 @@ class MNIST(VisionDataset):
             name = type(self).__name__
             message = f"{name}: images {images.shape} and labels {labels.shape} do not fit."
             raise ValueError(message)
-        self._images, self._labels = images, labels
-        self.data = as_tensors(creation.asarray(images))
-        self.targets = as_tensors(creation.asarray(labels.astype(np.int64)))
+        self.data, self.targets = images, labels.astype(np.int64)
 
     def _read(self, name: str, download: bool) -> np.ndarray:
         own = type(self).__name__
@@ -231,11 +230,37 @@ class MNIST(VisionDataset):
         """The numbers of the classes."""
         return {name: number for number, name in enumerate(self.classes)}
 
+    @property
+    def data(self) -> Any:
+        """The images, a tensor [N, H, W] that can be replaced, and not be written to."""
+        return self._data
+
+    @data.setter
+    def data(self, value: Any) -> None:
+        self._images, self._data = _kept(value)
+
+    @property
+    def targets(self) -> Any:
+        """The classes, a tensor [N] that can be replaced, and not be written to."""
+        return self._targets
+
+    @targets.setter
+    def targets(self, value: Any) -> None:
+        self._labels, self._targets = _kept(value)
+
     def __getitem__(self, index: int) -> tuple[Any, Any]:
         return self._transformed(to_pil_image(self._images[index]), int(self._labels[index]))
 
     def __len__(self) -> int:
-        return len(self._labels)
+        return len(self._images)
+
+
+def _kept(values: Any) -> tuple[np.ndarray, Any]:
+    """Return values on the host, and a tensor of them that refuses writes."""
+    own = np.asarray(values)
+    shown = as_tensors(creation.asarray(own))
+    NODE.__get__(shown).is_read_only = True
+    return own, shown
 
 
 class FashionMNIST(MNIST):

@@ -155,6 +155,15 @@ def test_loops_and_scans(bg: Any) -> None:
     end, squares = model(3, np.zeros(2, np.float32), np.array([1, 2], np.float32))
     assert end.tolist() == [3, 6]
     assert squares.tolist() == [[1, 4], [4, 16], [9, 36]]
+    begin = np.zeros(2, np.float32)
+    with pytest.raises(ValueError, match="declares the types"):
+        model(0, begin, begin)
+    body.output[2] = value("square", np.int32, ["k"])
+    model = bg.onnx.load(making.model(
+        nodes, [value("trips", np.int64, []), value("begin"), value("x")], "end squares"
+    ))  # fmt: skip
+    squares = model(0, begin, begin)[1]
+    assert (squares.dtype, squares.shape) == (np.int32, (0, 0))
     step = making.graph(
         [node("Add", "s v", "t"), node("Identity", "t", "o")], [value("s"), value("v")], "t o"
     )

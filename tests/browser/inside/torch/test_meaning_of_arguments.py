@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import math
+import zipfile
 from typing import Any
 
 import numpy as np
@@ -211,3 +213,70 @@ def test_lrn_counts_the_channels_of_onnx(size: int) -> None:
     expected = x / (0.5 + 2.0 / size * squares) ** 0.75
     found = lrn(bg.asarray(x), size=size, alpha=2.0, beta=0.75, bias=0.5)
     np.testing.assert_allclose(np.asarray(found), expected, rtol=1e-5)
+
+
+def test_loaders_call_an_overridden_getitem(torch: Any) -> None:
+    import browsergpu as bg
+
+    data = torch.utils.data
+
+    class Hundredfold(data.TensorDataset):  # type: ignore[misc, name-defined]
+        def __getitem__(self, index: int) -> Any:
+            (x,) = super().__getitem__(index)
+            return (x * 100,)
+
+    class Part(data.Subset):  # type: ignore[misc, name-defined]
+        def __getitem__(self, index: int) -> Any:
+            (x,) = super().__getitem__(index)
+            return (x * 100,)
+
+    numbers = torch.arange(4.0)
+    plain = data.TensorDataset(numbers)
+    for dataset in (
+        Hundredfold(numbers), Part(plain, range(4)), data.Subset(Hundredfold(numbers), range(4)),
+    ):  # fmt: skip
+        for kind in (data.DataLoader, bg.data.DataLoader):
+            ((found,),) = list(kind(dataset, batch_size=4))
+            assert values(found) == [0.0, 100.0, 200.0, 300.0]
+    ((found,),) = list(data.DataLoader(data.Subset(plain, [2, 3]), batch_size=4))
+    assert values(found) == [2.0, 3.0]
+
+
+def test_files_keep_what_is_shared(torch: Any) -> None:
+    def again(x: Any) -> Any:
+        file = io.BytesIO()
+        torch.save(x, file)
+        file.seek(0)
+        return torch.load(file)
+
+    w = torch.ones(2)
+    found = again({"a": w, "b": w, "c": torch.zeros(1)})
+    found["a"].add_(1)
+    assert [values(found[name]) for name in "abc"] == [[2.0, 2.0], [2.0, 2.0], [0.0]]
+    p = torch.nn.Parameter(w)
+    one, other = again([p, p])
+    assert one is other
+    assert isinstance(one, torch.nn.Parameter)
+
+
+def test_files_in_the_other_byte_order(torch: Any) -> None:
+    file, turned = io.BytesIO(), io.BytesIO()
+    torch.save({"a": torch.tensor([1.0, 2.0])}, file)
+    with zipfile.ZipFile(file) as old, zipfile.ZipFile(turned, "w") as new:
+        for name in old.namelist():
+            data = old.read(name)
+            if name.endswith("byteorder"):
+                data = b"big"
+            elif name.endswith("data/0"):
+                data = np.frombuffer(data, "<f4").astype(">f4").tobytes()
+            new.writestr(name, data)
+    turned.seek(0)
+    assert values(torch.load(turned)["a"]) == [1.0, 2.0]
+
+
+def test_normalize_takes_one_number_for_each_channel(torch: Any) -> None:
+    from browsergpu.torch.vision.transforms import functional
+
+    with pytest.raises(ValueError, match="for each of the 1 channels"):
+        functional.normalize(torch.zeros(1, 2, 2), [0.5, 0.4, 0.3], [1.0, 2.0, 3.0])
+    assert tuple(functional.normalize(torch.zeros(3, 2, 2), [0.5], [2.0]).shape) == (3, 2, 2)

@@ -162,6 +162,11 @@ def test_mnist_from_files(tmp_path: Path) -> None:
     assert batch[0].shape == (2, 1, 28, 28)
     with pytest.raises(FileNotFoundError, match="Nothing is downloaded"):
         datasets.MNIST(tmp_path, train=False, download=True)
+    with pytest.raises(ValueError, match="read-only"):
+        found.targets[0] = 0
+    keep = found.targets == 3
+    found.data, found.targets = found.data[keep], found.targets[keep]
+    assert (len(found), found[0][1]) == (1, 3)
     for wrong in (b"", b"PK\x03\x04", _idx(np.uint8([7, 3]))[:-1], _idx(np.uint8([7]))):
         labels.write_bytes(wrong)
         with pytest.raises(ValueError, match=r"labels|MNIST"):

@@ -47,8 +47,19 @@ def loop(trips: Any, condition: Any, *states: Any, body: Body, node: Node) -> An
         for each, one in zip(outputs, found[1 + len(own) :], strict=False):
             each.append(one)
         at += 1
-    scans = [_stacked(each) if each else bg.zeros((0,), dtype="float32") for each in outputs]
+    declared = node.plans["body"].types[1 + len(own) :]
+    scans = [
+        _stacked(each) if each else _none_of(kind)
+        for each, kind in zip(outputs, declared, strict=True)
+    ]
     return (*own, *scans)
+
+
+def _none_of(declared: tuple[Any, tuple[int, ...]] | None) -> Any:
+    """Return the results of no steps, by the dtype and the shape that the body declares."""
+    if declared is None:
+        raise ValueError("a loop of no steps needs a body that declares the types of its outputs")
+    return bg.zeros((0, *declared[1]), dtype=declared[0])
 
 
 @operator("Scan", since=8, until=8, raw=True)
@@ -100,6 +111,8 @@ def scan(
     back = scan_input_directions or [0] * num_scan_inputs
     used = [axis_of(axis, x.ndim) for axis, x in zip(axes, xs, strict=True)]
     length = xs[0].shape[used[0]]
+    if not length:
+        raise ValueError("the inputs of Scan must have at least one element on their axis")
     outputs: list[list[Any]] = [[] for _ in range(len(node.outputs) - count)]
     for at in range(length):
         parts = [
@@ -191,6 +204,8 @@ def split_to_sequence(
         given = np.asarray(node.read(split))
         if given.ndim:
             sizes = [int(n) for n in given]
+            if sum(sizes) != extent or min(sizes, default=0) < 0:
+                raise ValueError(f"split must add up to {extent}, got {sizes}")
         else:
             each = int(given)
             sizes = [min(each, extent - begin) for begin in range(0, extent, each)]

@@ -37,6 +37,8 @@ def argmin(x: Any, *, axis: int = 0, keepdims: int = 1, select_last_index: int =
 
 def _top(x: Any, k: int, axis: int, largest: int) -> Any:
     at = axis_of(axis, x.ndim)
+    if not 0 <= k <= x.shape[at]:
+        raise ValueError(f"k must be from 0 to {x.shape[at]}, got {k}")
     if largest:  # equal elements keep their order
         reverse = bg.flip(x, at)
         order = x.shape[at] - 1 - bg.flip(bg.argsort(reverse, axis=at, stable=True), at)

@@ -103,11 +103,15 @@ def multi_head_attention(
 def _of_inputs(query: Any, key: Any, value: Any, bias: Any, heads: int) -> list[Any]:
     """Return queries, keys and values as [batch, heads, length, width], with their biases."""
     if query.ndim == 5:  # [batch, length, heads, 3, width]
+        if bias is not None:
+            of_parts = bias.reshape((3, query.shape[2], query.shape[4]))
+            query = query + of_parts.transpose((1, 0, 2))
         return [query[:, :, :, at].transpose((0, 2, 1, 3)) for at in range(3)]
+    if bias is not None and key.ndim > 3:
+        raise ValueError("bias must be missing with packed or projected keys")
     if key.ndim == 5:  # [batch, length, heads, 2, width]
         packed = [key[:, :, :, at].transpose((0, 2, 1, 3)) for at in range(2)]
-        own = query if bias is None else query + bias[: query.shape[-1]]
-        return [of_heads(own, heads), *packed]
+        return [of_heads(query, heads), *packed]
     width = query.shape[-1]
     if bias is not None:
         query = query + bias[:width]

@@ -138,8 +138,8 @@ def fused_matmul(
     """Return alpha a @ b, with axes exchanged before."""
 
     def turned(x: Any, matrix: int, batch: int) -> Any:
-        if batch:  # the batch is the second axis from the end
-            x = bg.moveaxis(x, -2, 0)
+        if batch:  # the first axis becomes the second one from the end
+            x = bg.moveaxis(x, 0, -2)
         return bg.matrix_transpose(x) if matrix and x.ndim > 1 else x
 
     found = bg.matmul(turned(a, transA, transBatchA), turned(b, transB, transBatchB))

@@ -246,6 +246,12 @@ def linear_attention(
         raise ValueError(
             f"update_rule must be linear, gated, delta or gated_delta: {update_rule!r}"
         )
+    for name, x, is_used in (
+        ("decay", decay, "gated" in update_rule), ("beta", beta, "delta" in update_rule),
+    ):  # fmt: skip
+        if (x is not None) != is_used:
+            how = "given" if is_used else "missing"
+            raise ValueError(f"{name} must be {how} for update_rule {update_rule!r}")
     q, k, v = (
         of_heads(x, heads).astype("float32", copy=False)
         for x, heads in ((query, q_num_heads), (key, kv_num_heads), (value, kv_num_heads))

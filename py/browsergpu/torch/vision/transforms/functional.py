@@ -183,6 +183,10 @@ def normalize(tensor: Any, mean: Any, std: Any, inplace: bool = False) -> Any:
     if tensor.ndim < 3:
         raise InvalidArgument(op, "tensor", tensor, "have at least 3 axes, [..., C, H, W]")
     given = [np.asarray(x, np.float32) for x in (mean, std)]
+    for name, x in zip(("mean", "std"), given, strict=True):
+        if x.size not in (1, tensor.shape[-3]):
+            expected = f"one number, or one for each of the {tensor.shape[-3]} channels"
+            raise InvalidArgument(op, name, x, expected)
     if (given[1] == 0).any():
         raise InvalidArgument(op, "std", std, "different from 0")
     own, by = (
