@@ -9,6 +9,7 @@ import numpy as np
 
 from browsergpu.arrays.array import Array
 from browsergpu.engine.core.errors import InvalidArgument, InvalidType
+from browsergpu.engine.core.files import replacing
 from browsergpu.engine.core.showing import Shown
 from browsergpu.functions import elementwise
 from browsergpu.functions.images import png
@@ -66,4 +67,6 @@ class Picture(Shown):
         file = Path(fspath(path))
         if file.suffix.lower() != ".png":
             raise InvalidArgument("save", "path", path, "the name of a .png file")
-        file.write_bytes(self._repr_png_())
+        png = self._repr_png_()
+        with replacing(file) as target:
+            target.write(png)
