@@ -80,7 +80,7 @@ def test_rich_representations(notebook: NotebookPage) -> None:
     expect(output.frame_locator("iframe").locator("td")).to_have_text("cell")
     # As in Jupyter, the class's author sees the error.
     expect(output.locator(".display_data pre")).to_have_text("plain")
-    expect(output.locator(".output-traceback")).to_contain_text("ValueError")
+    expect(output.locator(".output-traceback").first).to_contain_text("ValueError")
     drawing = output.locator("img[src^='data:image/svg']")
     assert drawing.evaluate("async (image) => (await image.decode(), image.naturalWidth)") == 20
     assert notebook.page.evaluate("window.hacked === undefined")

@@ -43,7 +43,7 @@ def test_settings_apply_at_once_and_are_kept(opened: NotebookPage) -> None:
     assert background(opened) > 200
     low, small = (editor.bounding_box() or {})["height"], font_size(opened)
     dialog = settings(opened)
-    dialog.get_by_label("Theme", exact=True).select_option("Dark")
+    dialog.get_by_role("combobox", name="Theme").select_option("Dark")
     dialog.get_by_label("Font size of cells").select_option("150 %")
     dialog.get_by_label("Complete code while typing").uncheck()
     dialog.get_by_label("Wrap long lines of code").check()
@@ -68,7 +68,7 @@ def test_settings_apply_at_once_and_are_kept(opened: NotebookPage) -> None:
     page.keyboard.press("Escape")
     dialog = settings(opened)
     dialog.get_by_label("Complete code while typing").check()
-    dialog.get_by_label("Theme", exact=True).select_option("As the system")
+    dialog.get_by_role("combobox", name="Theme").select_option("As the system")
     dialog.get_by_role("button", name="Close").click()
     assert background(opened) > 200
     opened.fill(0, "")
