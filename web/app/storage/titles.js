@@ -13,6 +13,8 @@ export class Titles {
   #storage;
   /** @type {Map<string, string>} by record id */
   #titles = new Map();
+  /** @type {Set<string>} ids of the records that this page has changed */
+  #changed = new Set();
 
   constructor(storage) {
     this.#storage = storage;
@@ -20,12 +22,14 @@ export class Titles {
 
   note(id, title) {
     this.#titles.set(id, title);
+    this.#changed.add(id);
   }
 
   /** Read the names of the stored notebooks. Unchanged notebooks do not reserve their names. */
   async read() {
     for (const { id, title, untouched, deleted } of await this.#storage.list()) {
-      if (untouched || deleted) this.#titles.delete(id);
+      // The list may be older than a change of this page, which is stored a little later.
+      if (deleted || (untouched && !this.#changed.has(id))) this.#titles.delete(id);
       else this.#titles.set(id, title);
     }
   }
