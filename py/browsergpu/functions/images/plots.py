@@ -57,10 +57,11 @@ class Axis:
     def ticks(self, most: int) -> tuple[list[float], list[str]]:
         """Return places from 0 to 1 and their texts."""
         low, high = self.ends()
-        powers = list(range(math.ceil(low - 1e-9), math.floor(high + 1e-9) + 1))
-        if self.is_log and len(powers) > 1:
-            powers = powers[:: max(1, -(-len(powers) // most))]
-            return [(n - low) / (high - low) for n in powers], [f"1e{n}" for n in powers]
+        if self.is_log:
+            powers = range(math.ceil(low - 1e-9), math.floor(high + 1e-9) + 1)
+            if len(powers) > 1:
+                powers = powers[:: max(1, -(-len(powers) // most))]
+                return [(n - low) / (high - low) for n in powers], [f"1e{n}" for n in powers]
         values = figures.ticks(self.low, self.high, most)
         places = [math.log10(v) for v in values] if self.is_log else values
         return [(v - low) / (high - low) for v in places], figures.labels(values)

@@ -282,3 +282,9 @@ def test_ticks_of_a_log_axis_within_a_decade() -> None:
 def test_wrong_arguments_are_refused(bg: Any, args: Any, options: Any, name: str) -> None:
     with pytest.raises((InvalidArgument, InvalidType), match=f"plot: {name} must "):
         bg.plot(*args, **options)
+
+
+def test_ticks_of_long_axes() -> None:
+    for high in (1e9, 1e300):
+        places, texts = plots.Axis(0, high, False).ticks(5)
+        assert (places, texts[-1]) == ([0.0, 0.5, 1.0], f"{high:g}")
