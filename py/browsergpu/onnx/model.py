@@ -55,7 +55,7 @@ class Value(Shown):
         self.name = info.name
         self.shape: tuple[int | str | None, ...] | None = None
         kind = info.type
-        tensor = kind.tensor_type if kind else None
+        tensor = info.array
         self.number = tensor.elem_type if tensor else 0
         self.dtype = name_of(self.number) if tensor else "unknown"
         if kind and kind.sequence_type is not None:
@@ -419,7 +419,7 @@ def to_native(x: np.ndarray) -> np.ndarray:
 
 def _check_type(info: messages.ValueInfo) -> None:
     """Raise Unsupported for an input or output of strings or of an unknown type."""
-    tensor = info.type.tensor_type if info.type else None
+    tensor = info.array
     if tensor is not None:
         type_of(tensor.elem_type, f"the value {info.name!r}")
 

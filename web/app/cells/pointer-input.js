@@ -1,7 +1,7 @@
 /**
  * Pointer input on pictures, passed to Python (py/browsergpu/functions/images/pointer.py), and zoom
- * and pan of plots (plot_view.py beside it). While the cell of a picture runs, its input lies in the mailbox until Python draws. Otherwise it waits
- * until the kernel is idle, and is a run of its own.
+ * and pan of plots (plot_view.py beside it). While the cell of a picture runs, its input lies in the
+ * mailbox until Python draws. Otherwise it waits until the kernel is idle, and is a run of its own.
  */
 import { leaveMail, takeMail } from "../../kernel/mailbox.js";
 

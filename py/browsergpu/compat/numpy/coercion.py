@@ -119,37 +119,32 @@ class Coercion(Shown):
         if device is None or not all(isinstance(x, Array) for x in found) or lists:
             is_alone = device is None
             new, by_name = list(args), dict(options)
-            if self._of_arrays_alone:
-                self._numbers_as_arrays(new, by_name, ones, found, device)
-                args, options = tuple(new), dict(by_name)
+            coerce = self._number_or_operand(found)
             for at in ones:
-                new[at] = operand(args[at], device, is_alone and at == ones[0])
+                new[at] = coerce(args[at], device, is_alone and at == ones[0])
             for at in several:
                 new[at] = parts(args[at], device)
             for name in named:
                 if name in SEQUENCES:
                     by_name[name] = parts(options[name], device)
                 else:
-                    by_name[name] = operand(options[name], device, is_alone and not ones)
+                    by_name[name] = coerce(options[name], device, is_alone and not ones)
             return tuple(new), by_name
         return args, options
 
-    def _numbers_as_arrays(
-        self, args: list[Any], options: dict[str, Any], places: Iterable[int],
-        operands: Iterable[Any], device: Any,
-    ) -> None:  # fmt: skip
+    def _number_or_operand(self, operands: Iterable[Any]) -> Callable[..., Any]:
+        """Return :func:`operand`, or for functions of arrays alone one that coerces numbers too."""
+        if not self._of_arrays_alone:
+            return operand
         beside = next((x for x in operands if isinstance(x, Array | np.ndarray)), None)
 
-        def made(x: Any) -> Any:
-            if not isinstance(x, _NUMBERS):
-                return x
-            kind = None if beside is None else data_types.result_type(beside.dtype, x)
-            return creation.asarray(x, dtype=kind, device=device)
+        def coerce(value: Any, device: Any, is_alone: bool) -> Any:
+            if not isinstance(value, _NUMBERS):
+                return operand(value, device, is_alone)
+            kind = None if beside is None else data_types.result_type(beside.dtype, value)
+            return creation.asarray(value, dtype=kind, device=device)
 
-        for at in places:
-            args[at] = made(args[at])
-        for name in self.names & options.keys():
-            options[name] = made(options[name])
+        return coerce
 
 
 def device_among(values: Iterable[Any]) -> Any:

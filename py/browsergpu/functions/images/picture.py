@@ -67,6 +67,6 @@ class Picture(Shown):
         file = Path(fspath(path))
         if file.suffix.lower() != ".png":
             raise InvalidArgument("save", "path", path, "the name of a .png file")
-        png = self._repr_png_()
+        data = self._repr_png_()
         with replacing(file) as target:
-            target.write(png)
+            target.write(data)

@@ -13,7 +13,7 @@ from browsergpu.engine.core import checks
 from browsergpu.engine.core.errors import InvalidArgument, InvalidType
 from browsergpu.engine.core.showing import Shown
 from browsergpu.networks.data.datasets import Dataset, IterableDataset, batch_of, collated
-from browsergpu.networks.data.samplers import host_generator, in_batches
+from browsergpu.networks.data.samplers import check_batch_sampler, host_generator, in_batches
 
 
 class DataLoader(Shown):
@@ -110,11 +110,10 @@ class DataLoader(Shown):
                     raise InvalidArgument(op, name, getattr(self, name), expected)
         if self.sampler is not None and self.shuffle:
             raise InvalidArgument(op, "shuffle", True, "False with a sampler")
-        if self.batch_sampler is not None and (
-            self.batch_size != 1 or self.shuffle or self.sampler is not None or self.drop_last
-        ):
-            expected = "None with batch_size, shuffle, sampler or drop_last"
-            raise InvalidArgument(op, "batch_sampler", self.batch_sampler, expected)
+        check_batch_sampler(
+            op, self.batch_sampler, batch_size=self.batch_size, shuffle=self.shuffle,
+            sampler=self.sampler, drop_last=self.drop_last,
+        )  # fmt: skip
         if self.batch_size is None and self.drop_last:
             raise InvalidArgument(op, "drop_last", True, "False without batch_size")
 

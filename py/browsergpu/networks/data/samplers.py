@@ -52,6 +52,17 @@ class Sampler(Shown):
         return host_generator(type(self).__name__, getattr(self, "generator", None))
 
 
+def check_batch_sampler(
+    op: str, batch_sampler: Any, *, batch_size: Any, shuffle: Any, sampler: Any, drop_last: Any
+) -> None:
+    """Raise InvalidArgument for a batch sampler beside arguments that it replaces."""
+    if batch_sampler is None:
+        return
+    if batch_size != 1 or shuffle or sampler is not None or drop_last:
+        expected = "None with batch_size, shuffle, sampler or drop_last"
+        raise InvalidArgument(op, "batch_sampler", batch_sampler, expected)
+
+
 def _length(op: str, data_source: Any) -> int:
     if not isinstance(data_source, Sized):
         raise InvalidType(op, "data_source", data_source, "an object with len()")

@@ -39,7 +39,7 @@ Reserve = Callable[[list[int]], None]
 
 def _declared(info: messages.ValueInfo) -> tuple[Any, tuple[int, ...]] | None:
     """Return the declared dtype and shape of an array, if it has both. Unknown extents are 0."""
-    tensor = info.type.tensor_type if info.type else None
+    tensor = info.array
     kind = DTYPES.get(tensor.elem_type) if tensor else None
     if tensor is None or kind is None or tensor.shape is None:
         return None

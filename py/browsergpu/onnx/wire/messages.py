@@ -141,6 +141,11 @@ class ValueInfo(Message):
 
     FIELDS: ClassVar = {1: ("name", "str", False), 2: ("type", Type, False)}
 
+    @property
+    def array(self) -> TensorType | None:
+        """The dtype and the shape of an array, None for other values."""
+        return self.type.tensor_type if self.type else None
+
 
 @dataclass(repr=False, slots=True)
 class Attribute(Message):

@@ -19,21 +19,26 @@ from browsergpu.torch.tensors.public import add_method, public
 from browsergpu.torch.tensors.tensor import Tensor, TrackedTensor, as_tensors
 
 _WHOLE = slice(None)
+_ARRAYS = (Array, np.ndarray)
+_SCALARS = (*_ARRAYS, np.generic)
 
 
 def _is_indices(item: Any) -> bool:
-    return isinstance(item, list) or (isinstance(item, Array | np.ndarray) and bool(item.shape))
+    return isinstance(item, list) or (isinstance(item, _ARRAYS) and bool(item.shape))
 
 
 def _selects(item: Any) -> bool:
     """Whether part of a key selects at one index: an integer, also in a tensor without axes."""
-    if isinstance(item, Array | np.ndarray | np.generic):
+    if isinstance(item, _SCALARS):
         return not item.shape and item.dtype.kind in "iu" and item.dtype != np.uint8
     return type(item) is int
 
 
-def _parts(self: Any, key: Any) -> tuple[Any, Any]:
-    """Return a view and a key of it. Integers beside index tensors select before them."""
+def _parts(self: Any, key: Any, is_written: bool = False) -> tuple[Any, Any]:
+    """Return a view and a key of it. Integers beside index tensors select before them.
+
+    Reads select by an integer on the GPU without a view. Writes need the view, and wait for it.
+    """
     rank = self.ndim
     if type(key) is int:
         return self, ((key, Ellipsis) if rank == 1 else key)
@@ -44,6 +49,8 @@ def _parts(self: Any, key: Any) -> tuple[Any, Any]:
         return self, (*key, Ellipsis)  # a view, where NumPy copies a single element
     if not any(_is_indices(one) for one in key) or not any(_selects(one) for one in key):
         return self, key
+    if is_written:
+        key = tuple([_number(one) for one in key])
     first: list[Any] = []
     for one in key:
         if _selects(one) or one is Ellipsis:
@@ -57,7 +64,7 @@ def _axes_of(item: Any) -> int:
     """Return the number of axes that a part of a key stands for."""
     if item is None or isinstance(item, bool):
         return 0
-    is_mask = isinstance(item, Array | np.ndarray) and item.dtype.kind == "b"
+    is_mask = isinstance(item, _ARRAYS) and item.dtype.kind == "b"
     return len(item.shape) if is_mask else 1
 
 
@@ -81,9 +88,7 @@ def _indexed(owner: type, base: Any) -> None:
 
     def setitem(self: Any, key: Any, value: Any) -> None:
         if type(key) is tuple:
-            if any(_is_indices(one) for one in key):
-                key = tuple([_number(one) for one in key])  # a view of a tensor's element waits
-            own, key = _parts(self, key)
+            own, key = _parts(self, key, is_written=True)
             if own is not self:
                 own[key] = value
                 return

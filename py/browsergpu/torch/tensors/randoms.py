@@ -88,7 +88,7 @@ def set_rng_state(new_state: Any) -> None:
     default_generator.rng.bit_generator.restart(place)
 
 
-def of_parts(draw: Any, scale: float) -> Any:
+def _of_parts(draw: Any, scale: float) -> Any:
     """Return complex numbers whose parts are drawn and scaled."""
     return draw() * scale + draw() * (1j * scale)
 
@@ -107,7 +107,7 @@ def _drawn(name: str, draw: Any, scale: float) -> None:
         if kind.kind not in "fc":
             raise InvalidType(name, "dtype", kind, "a float or complex dtype")
         rng, shape = rng_of(generator), shape_of(name, size)
-        found = of_parts(lambda: draw(rng, shape), scale) if kind.kind == "c" else draw(rng, shape)
+        found = _of_parts(lambda: draw(rng, shape), scale) if kind.kind == "c" else draw(rng, shape)
         return finished(data_types.astype(found, kind, copy=False), requires_grad)
 
     function.__name__ = name
@@ -125,9 +125,9 @@ def _drawn(name: str, draw: Any, scale: float) -> None:
 
 
 #: The variance of a complex number is that of its parts together.
-NORMAL_PART = 0.5**0.5
+_NORMAL_PART = 0.5**0.5
 _drawn("rand", lambda rng, shape: rng.random(shape), 1.0)
-_drawn("randn", lambda rng, shape: rng.standard_normal(shape), NORMAL_PART)
+_drawn("randn", lambda rng, shape: rng.standard_normal(shape), _NORMAL_PART)
 
 
 @public(method=False)

@@ -136,9 +136,10 @@ class DataLoader(Shown):
         del pin_memory, pin_memory_device  # WebGPU copies from any memory
         if (sampler is not None or batch_sampler is not None) and shuffle:
             raise InvalidArgument("DataLoader", "shuffle", shuffle, "False beside a sampler")
-        if batch_sampler is not None and (batch_size != 1 or sampler is not None or drop_last):
-            expected = "None beside batch_size, sampler or drop_last"
-            raise InvalidArgument("DataLoader", "batch_sampler", batch_sampler, expected)
+        samplers.check_batch_sampler(
+            "DataLoader", batch_sampler, batch_size=batch_size, shuffle=shuffle, sampler=sampler,
+            drop_last=drop_last,
+        )  # fmt: skip
         self.dataset, self.batch_size, self.drop_last = dataset, batch_size, drop_last
         self.num_workers, self.generator = 0, generator
         self.sampler: Any = None
