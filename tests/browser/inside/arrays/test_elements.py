@@ -12,7 +12,7 @@ import pytest
 from inside.arrays.data import assert_same
 from inside.spies import dispatched
 
-pytestmark = pytest.mark.firefox
+pytestmark = [pytest.mark.native, pytest.mark.firefox]
 
 KINDS = ("bool", "int8", "int32", "int64", "uint8", "uint32", "uint64", "float32")
 

@@ -12,7 +12,7 @@ import pytest
 
 from inside.arrays.data import assert_same, by_default, sample
 
-pytestmark = pytest.mark.firefox
+pytestmark = [pytest.mark.native, pytest.mark.firefox]
 
 X = sample("float32", (4, 6))
 Y = sample("float32", (4, 6))[::-1].copy()

@@ -13,7 +13,7 @@ from inside.arrays.data import assert_same
 from inside.arrays.test_captured_functions import DRAWN, OTHERS, READS
 from inside.gradients.drawn.directions import Call, results
 
-pytestmark = pytest.mark.firefox
+pytestmark = [pytest.mark.native, pytest.mark.firefox]
 
 SMALL, LARGE = (6, 4, 5), (60, 100, 60)
 
