@@ -3,19 +3,23 @@
 // first turns the vectors into integers of 16 bits with a scale for 16 elements, as high and low
 // bytes, so that products of integers are dot products of packed bytes. LANES adjacent threads share
 // ROWS rows of the matrix, 32 elements at a time: two times 16 that a format stores in the same
-// bytes.
+// bytes. A single vector may be normalized before, and the product of one may be gated.
 
 struct Params {
   rows: u32,    // of the matrix
   columns: u32, // of the matrix
   vectors: u32,
   added: u32,   // 1 if there is a residual [vectors, rows], 2 if it is [rows]
+  normed: u32,  // 1 if x is a vector to divide by its root mean square and multiply by norm
+  gate: u32,    // y[n] = f(first half of the rows) * second half for a vector, by f's code, or 0
+  eps: f32,     // added to the mean of squares
 }
 
 @group(0) @binding(0) var<storage, read> blocks: array<u32>;
 @group(0) @binding(1) var<storage, read> x: array<vec4f>;
 @group(0) @binding(2) var<storage, read> residual: array<f32>;
-@group(0) @binding(3) var<storage, read_write> y: array<f32>;
+@group(0) @binding(3) var<storage, read> norm: array<vec4f>;
+@group(0) @binding(4) var<storage, read_write> y: array<f32>;
 @group(1) @binding(0) var<uniform> params: Params;
 
 //#include lib/quantized.wgsl
@@ -29,17 +33,26 @@ const SMALLEST = 1e-32;  // so that a scale is a normal number
 var<workgroup> high: array<vec4u, CHUNKS + CHUNKS / 8u>; // a gap after 8 avoids bank conflicts
 var<workgroup> low: array<vec4u, CHUNKS + CHUNKS / 8u>;
 var<workgroup> scales: array<vec2f, CHUNKS>; // and sums of the 16 elements
+var<workgroup> squares: array<f32, CHUNKS>;  // sums of the squares of x, if it is normalized
 
 fn sizes_of(four: vec4f) -> vec4u { // without signs, the order of bits is that of the numbers
   return bitcast<vec4u>(four) & vec4u(0x7fffffffu);
 }
 
-// Turns 16 elements, from a vec4 on, into chunk c.
+// Turns 16 elements, from a vec4 on, into chunk c. The product is divided by the root mean square
+// at the end.
 fn quantize(at: u32, c: u32) {
-  let x0 = x[at];
-  let x1 = x[at + 1u];
-  let x2 = x[at + 2u];
-  let x3 = x[at + 3u];
+  var x0 = x[at];
+  var x1 = x[at + 1u];
+  var x2 = x[at + 2u];
+  var x3 = x[at + 3u];
+  if (params.normed != 0u) {
+    squares[c] = (dot(x0, x0) + dot(x1, x1)) + (dot(x2, x2) + dot(x3, x3));
+    x0 *= norm[at];
+    x1 *= norm[at + 1u];
+    x2 *= norm[at + 2u];
+    x3 *= norm[at + 3u];
+  }
   let sizes = max(max(sizes_of(x0), sizes_of(x1)), max(sizes_of(x2), sizes_of(x3)));
   let most = max(max(sizes.x, sizes.y), max(sizes.z, sizes.w));
   let largest = max(bitcast<f32>(most), SMALLEST);
@@ -86,6 +99,7 @@ fn main(
   let span = 16u * CHUNKS / VECTORS; // columns in workgroup memory
   let apart = pair_distance() / 16u; // chunks
   var sums: array<f32, MOST>;
+  var own_squares = 0.0;
   let rounds = (params.columns + span - 1u) / span;
   for (var round_number = 0u; round_number < rounds; round_number++) {
     // Workgroups begin at different columns, so that they read from all channels of the memory.
@@ -105,8 +119,11 @@ fn main(
       let other = one + apart;
       let column = begin + 16u * one;
       let at = column % elements;
+      if (params.normed != 0u) {
+        own_squares += squares[one] + squares[other];
+      }
       for (var r = 0u; r < ROWS; r++) {
-        let row = min(first_row + r, params.rows - 1u);
+        let row = min(row_of(first_row, r), params.rows - 1u);
         let block = (row * row_blocks + column / elements) * block_bytes();
         let own = sixteen_numbers(block, at);
         let others = sixteen_numbers(block, at + 16u * apart);
@@ -127,5 +144,5 @@ fn main(
       }
     }
   }
-  finish(sums, first_row, thread);
+  finish(sums, own_squares, first_row, thread);
 }

@@ -1,19 +1,23 @@
 // Products of a few vectors and a matrix of F16 or BF16: y[v, n] = sum over k of x[v, k] weight[n, k]
 // + residual[v, n]. The matrix is read once for up to VECTORS vectors, and the vectors are read through
 // workgroup memory. LANES adjacent threads share ROWS rows of the matrix. It is limited by memory
-// bandwidth.
+// bandwidth. A single vector may be normalized before, and the product of one may be gated.
 
 struct Params {
   rows: u32,    // of the matrix
   columns: u32, // of the matrix, a multiple of 4
   vectors: u32,
   added: u32,   // 1 if there is a residual [vectors, rows], 2 if it is [rows]
+  normed: u32,  // 1 if x is a vector to divide by its root mean square and multiply by norm
+  gate: u32,    // y[n] = f(first half of the rows) * second half for a vector, by f's code, or 0
+  eps: f32,     // added to the mean of squares
 }
 
 @group(0) @binding(0) var<storage, read> blocks: array<vec2u>;
 @group(0) @binding(1) var<storage, read> x: array<vec4f>;
 @group(0) @binding(2) var<storage, read> residual: array<f32>;
-@group(0) @binding(3) var<storage, read_write> y: array<f32>;
+@group(0) @binding(3) var<storage, read> norm: array<vec4f>;
+@group(0) @binding(4) var<storage, read_write> y: array<f32>;
 @group(1) @binding(0) var<uniform> params: Params;
 
 //#include lib/quantized_floats.wgsl
@@ -22,6 +26,7 @@ struct Params {
 const QUADS = 512u; // of all vectors in workgroup memory
 
 var<workgroup> values: array<vec4f, QUADS>;
+var<workgroup> squares: array<f32, QUADS>; // sums of the squares of x, if it is normalized
 
 @compute @workgroup_size(THREADS)
 fn main(
@@ -33,6 +38,7 @@ fn main(
   let quads = params.columns / 4u;
   let span = QUADS / VECTORS; // quads of a vector in workgroup memory
   var sums: array<f32, MOST>;
+  var own_squares = 0.0;
   let rounds = (quads + span - 1u) / span;
   for (var round_number = 0u; round_number < rounds; round_number++) {
     // Workgroups begin at different columns, so that they read from all channels of the memory.
@@ -42,7 +48,13 @@ fn main(
       let v = i / span;
       let at = begin + i % span;
       if (v < params.vectors && at < quads) {
-        values[i] = x[v * quads + at];
+        let own = x[v * quads + at];
+        if (params.normed != 0u) { // the product is divided by the root mean square at the end
+          squares[i] = dot(own, own);
+          values[i] = own * norm[at];
+        } else {
+          values[i] = own;
+        }
       }
     }
     workgroupBarrier();
@@ -50,8 +62,11 @@ fn main(
     for (var at = thread % LANES; at < count; at += 2u * LANES) {
       let next = min(at + LANES, count - 1u);
       let is_there = at + LANES < count;
+      if (params.normed != 0u) {
+        own_squares += squares[at] + select(0.0, squares[next], is_there);
+      }
       for (var r = 0u; r < ROWS; r++) {
-        let start = min(first_row + r, params.rows - 1u) * quads + begin;
+        let start = min(row_of(first_row, r), params.rows - 1u) * quads + begin;
         let own = four_floats(blocks[start + at]);
         let others = select(vec4f(), four_floats(blocks[start + next]), is_there);
         for (var v = 0u; v < VECTORS; v++) {
@@ -61,5 +76,5 @@ fn main(
       }
     }
   }
-  finish(sums, first_row, thread);
+  finish(sums, own_squares, first_row, thread);
 }

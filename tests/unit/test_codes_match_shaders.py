@@ -42,6 +42,8 @@ CODES: Mapping[tuple[str, str], Codes] = {
     ("gemm_sum.wgsl", "function"): ACTIVATIONS,
     ("gemm_tiny.wgsl", "function"): ACTIVATIONS,
     ("gemm_thin.wgsl", "function"): ACTIVATIONS,
+    ("quantized_thin.wgsl", "function"): ACTIVATIONS,
+    ("quantized_thin_floats.wgsl", "function"): ACTIVATIONS,
     **{
         (f"conv2d{kernel}.wgsl", "function"): ACTIVATIONS
         for kernel in ("", "_window", "_stream", "_depthwise", "_depthwise_halves", "_sum")

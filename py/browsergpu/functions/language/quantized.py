@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from itertools import accumulate, pairwise
 from typing import Any
 
@@ -20,13 +21,20 @@ from browsergpu.engine.core.errors import InvalidArgument, InvalidType
 from browsergpu.engine.core.shapes import Shape
 from browsergpu.engine.core.showing import Description, Shown, shown
 from browsergpu.engine.kernels.quantized.formats import FORMATS, Format
-from browsergpu.engine.kernels.quantized.products import fits_grid
+from browsergpu.engine.kernels.quantized.products import fits_grid, takes_vector
 from browsergpu.engine.tensors.language import quantized
 from browsergpu.functions import creation, elementwise, manipulation
 from browsergpu.functions.interchange.file_parts import FileParts, JoinedParts
 from browsergpu.functions.interchange.uploads import upload
+from browsergpu.functions.language.attention import rms_norm
+from browsergpu.functions.language.gradients import refusing_gradients
 from browsergpu.functions.linalg.linear import matmul
-from browsergpu.functions.nn import inputs
+from browsergpu.functions.nn import activations, inputs
+
+#: Functions of gates, by name.
+GATES: Mapping[str, Callable[[Array], Array]] = {
+    "silu": activations.silu, "gelu": partial(activations.gelu, approximate="tanh"),
+}  # fmt: skip
 
 
 class QuantizedArray(Shown):
@@ -359,16 +367,90 @@ def linear(
     if not fits_grid(vectors, rows):
         given = Description(shown(x))
         raise InvalidArgument(op, "input", given, "have fewer rows for a weight of this size")
+    beside = None if added is not None else shift
+    made = _product(op, x, weight, shape, added, beside)
+    return made if beside is not None else _sum(made, None, shift)
+
+
+def _product(
+    op: str, x: Array, weight: QuantizedArray, shape: Shape, residual: Array | None = None,
+    bias: Array | None = None, norm: Array | None = None, eps: float = 0.0, gate: str | None = None,
+) -> Array:  # fmt: skip
+    """Return a nonempty product of this shape. The arguments have been checked."""
+    columns = weight.shape[1]
+    vectors = x.size // columns
     own = apply.packed(x.reshape((vectors, columns)))
-    left = None if added is None else apply.packed(added.reshape((vectors, rows)))
-    beside = None if shift is None or left is not None else apply.packed(shift)
-    made = inputs.room(op, x, FLOAT32, (vectors, rows))
+    made = inputs.room(op, x, FLOAT32, (vectors, shape[-1]))
+    added = None if residual is None else apply.packed(residual.reshape((vectors, shape[-1])))
+    shift, factors = (None if one is None else apply.packed(one) for one in (bias, norm))
     quantized.multiply(
         x.device, op, inputs.memory(weight._blocks), inputs.memory(own), inputs.memory(made),
-        weight.format, inputs.memory_of(left), inputs.memory_of(beside),
+        weight.format, inputs.memory_of(added), inputs.memory_of(shift), inputs.memory_of(factors),
+        eps, gate,
     )  # fmt: skip
-    made = made.reshape(shape)
-    return made if beside is not None else _sum(made, None, shift)
+    return made.reshape(shape)
+
+
+@refusing_gradients("nn.rms_norm and nn.linear")
+@constant
+def decoder_linear(
+    input: Array, weight: QuantizedArray, residual: Array | None = None, bias: Array | None = None,
+    *, norm: Array | None = None, eps: float = 0.0, gate: str | None = None,
+) -> Array:  # fmt: skip
+    """Return :func:`linear` of a normalized input, gated. It is one kernel for a single vector.
+
+    It has no gradient.
+
+    Parameters
+    ----------
+    input, weight, residual, bias
+        As :func:`linear` takes them.
+    norm : Array, optional
+        Weights [I] of an RMS norm of the input, float32 or float16.
+    eps : float
+        Added to the mean of squares.
+    gate : {"silu", "gelu"}, optional
+        The function of the first half of the last axis, which multiplies the second half. ``gelu``
+        is the tanh form.
+
+    Returns
+    -------
+    Array
+        Shape [..., O], or [..., O / 2] with a gate. float32.
+    """
+    op = "decoder_linear"
+    x = inputs.floats(op, "input", input)
+    if not isinstance(weight, QuantizedArray):
+        raise InvalidType(op, "weight", weight, "a QuantizedArray")
+    if gate is not None:
+        if gate not in GATES:
+            raise InvalidArgument(op, "gate", gate, " or ".join(map(repr, GATES)))
+        if residual is not None:
+            raise InvalidArgument(op, "residual", residual, "None, if there is a gate")
+        if weight.shape[0] % 2:
+            raise InvalidArgument(op, "weight", weight, "have an even number of rows for a gate")
+    rows, columns = weight.shape
+    shape = (*x.shape[:-1], rows if gate is None else rows // 2)
+    is_one = takes_vector(product(x.shape[:-1])) and rows and columns and not weight._parts
+    is_added_once = bias is None or (residual is None and gate is None)
+    if not is_one or not is_added_once or x.shape[-1:] != (columns,):
+        found = linear(x if norm is None else rms_norm(x, norm, eps), weight, residual, bias)
+        return found if gate is None else gated(found, gate)
+    added = None
+    if residual is not None:
+        added = inputs.shaped(op, "residual", inputs.floats(op, "residual", residual), shape)
+    shift, factors = (
+        inputs.vector(op, name, one, length)
+        for name, one, length in (("bias", bias, rows), ("norm", norm, columns))
+    )
+    small = checks.nonnegative(op, "eps", eps)
+    return _product(op, x, weight, shape, added, shift, factors, small, gate)
+
+
+def gated(x: Array, gate: str) -> Array:
+    """Return a function of the first half of the last axis, times the second half."""
+    half = x.shape[-1] // 2
+    return GATES[gate](x[..., :half]) * x[..., half:]  # type: ignore[no-any-return]
 
 
 def _sum(made: Array, residual: Array | None, bias: Array | None) -> Array:

@@ -11,6 +11,7 @@ from browsergpu.arrays.array import Array
 from browsergpu.functions import creation
 from browsergpu.functions.nn import tables
 from browsergpu.llm.models.linear import Linear
+from browsergpu.llm.models.norms import RMSNorm
 from browsergpu.networks.module import Module
 from browsergpu.networks.parameter import Parameter
 
@@ -46,8 +47,11 @@ class LoRALinear(Module):
         self.lora_B = Parameter(creation.zeros((rows, rank), dtype=np.float32, device=device))
         self.scale = alpha / rank
 
-    def forward(self, x: Array, residual: Array | None = None) -> Array:
-        """Return an array of shape [..., rows]."""
+    def forward(
+        self, x: Array, residual: Array | None = None, norm: RMSNorm | None = None
+    ) -> Array:
+        """Return an array of shape [..., rows], of x or its norm."""
+        x = x if norm is None else norm(x)
         return self.base(x, residual) + self.delta(x)  # type: ignore[no-any-return]
 
     def delta(self, x: Array) -> Array:

@@ -11,8 +11,8 @@ from browsergpu.functions import creation, manipulation
 from browsergpu.functions.nn import activations, tables
 from browsergpu.functions.nn.attention import scaled_dot_product_attention
 from browsergpu.llm.models.config import Config
-from browsergpu.llm.models.layers import LayerNorm
 from browsergpu.llm.models.linear import layers_of, linear
+from browsergpu.llm.models.norms import LayerNorm
 from browsergpu.llm.models.weights import Weights
 from browsergpu.networks.layers.containers import ModuleList
 from browsergpu.networks.module import Module

@@ -109,6 +109,14 @@ class Cache(Shown):
             x, heads, keys, values, turn, self.position, self.slots, adjacent, norms, eps
         )
 
+    def extend(
+        self, layer: int, x: Array, heads: int, angles: Array | None, norms: Array | None,
+        eps: float, scale: float, softcap: float, window: int, *, adjacent: bool,
+    ) -> Array:  # fmt: skip
+        """Store keys and values of x as :meth:`split`, and return the attention of its queries."""
+        q = self.split(layer, x, heads, angles, norms, eps, adjacent=adjacent)
+        return self.attend(layer, q, scale, softcap, window)
+
     def attend(self, layer: int, query: Array, scale: float, softcap: float, window: int) -> Array:
         """Return the causal attention of queries [T, heads, head_width] to the layer's entries."""
         keys, values = self.keys[layer], self.values[layer]

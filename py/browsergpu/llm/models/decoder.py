@@ -12,7 +12,8 @@ from browsergpu.functions.nn import tables
 from browsergpu.llm.models.angles import angles
 from browsergpu.llm.models.cache import Cache
 from browsergpu.llm.models.config import Config
-from browsergpu.llm.models.layers import Head, RMSNorm
+from browsergpu.llm.models.layers import Head
+from browsergpu.llm.models.norms import RMSNorm
 from browsergpu.llm.models.weights import Weights
 from browsergpu.networks.layers.containers import ModuleList
 from browsergpu.networks.module import Module

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 from math import sqrt
 
 from browsergpu.arrays.array import Array
-from browsergpu.functions.nn import activations
 from browsergpu.llm.models.cache import Cache
 from browsergpu.llm.models.config import Config
 from browsergpu.llm.models.decoder import Decoder, table
-from browsergpu.llm.models.layers import Attention, GatedMLP, RMSNorm
+from browsergpu.llm.models.layers import Attention, GatedMLP
+from browsergpu.llm.models.norms import RMSNorm
 from browsergpu.llm.models.weights import Weights
 from browsergpu.networks.module import Module
 
@@ -39,14 +38,13 @@ class GemmaBlock(Module):
         )  # fmt: skip
         self.after_attention = RMSNorm(weights, f"{prefix}.post_attention_norm", width, eps)
         self.mlp_norm = RMSNorm(weights, f"{prefix}.ffn_norm", width, eps)
-        gelu = partial(activations.gelu, approximate="tanh")
-        self.mlp = GatedMLP(weights, prefix, config, gelu)
+        self.mlp = GatedMLP(weights, prefix, config, "gelu")
         self.after_mlp = RMSNorm(weights, f"{prefix}.post_ffw_norm", width, eps)
 
     def forward(self, x: Array, cache: Cache | None, angles: Array) -> Array:
         """Return the states [T, width] after the block."""
-        x = self.after_attention(self.attention(self.attention_norm(x), cache, angles), x)
-        return self.after_mlp(self.mlp(self.mlp_norm(x)), x)  # type: ignore[no-any-return]
+        x = self.after_attention(self.attention(x, cache, angles, norm=self.attention_norm), x)
+        return self.after_mlp(self.mlp(x, norm=self.mlp_norm), x)  # type: ignore[no-any-return]
 
 
 class Gemma(Decoder):

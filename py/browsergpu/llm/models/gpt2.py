@@ -9,8 +9,9 @@ from browsergpu.functions import creation
 from browsergpu.functions.nn import activations, tables
 from browsergpu.llm.models.cache import Cache
 from browsergpu.llm.models.config import Config
-from browsergpu.llm.models.layers import Attention, Head, LayerNorm
+from browsergpu.llm.models.layers import Attention, Head
 from browsergpu.llm.models.linear import linear
+from browsergpu.llm.models.norms import LayerNorm
 from browsergpu.llm.models.weights import Weights
 from browsergpu.networks.layers.containers import ModuleList
 from browsergpu.networks.module import Module

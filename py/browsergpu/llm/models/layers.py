@@ -2,51 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from math import sqrt
 
 from browsergpu.arrays.array import Array
-from browsergpu.arrays.autograd.families import TRACKED
 from browsergpu.functions import manipulation
-from browsergpu.functions.language.attention import rms_norm, rotate
-from browsergpu.functions.language.quantized import QuantizedArray
-from browsergpu.functions.nn import normalization, tables
+from browsergpu.functions.language.attention import rotate
+from browsergpu.functions.language.quantized import GATES, QuantizedArray
+from browsergpu.functions.nn import tables
 from browsergpu.llm.models import training
 from browsergpu.llm.models.cache import Cache
 from browsergpu.llm.models.config import Config
 from browsergpu.llm.models.linear import Joined, layers_of, linear
+from browsergpu.llm.models.norms import RMSNorm
 from browsergpu.llm.models.weights import Weights
 from browsergpu.networks.module import Module
-
-
-class RMSNorm(Module):
-    """Divide by the root mean square over the last axis, scale, and add a residual."""
-
-    def __init__(self, weights: Weights, name: str, width: int, eps: float) -> None:
-        super().__init__()
-        self.weight = weights.vector(f"{name}.weight", width)
-        self.eps = eps
-
-    def forward(self, x: Array, residual: Array | None = None) -> Array:
-        """Return an array of the input's shape."""
-        if type(x) in TRACKED or type(residual) in TRACKED:  # the kernel has no gradient
-            found = normalization.rms_norm(x, self.weight.shape, self.weight, self.eps)
-            return found if residual is None else found + residual
-        return rms_norm(x, self.weight, self.eps, residual)
-
-
-class LayerNorm(Module):
-    """Normalize the last axis to mean 0 and variance 1, then scale and shift."""
-
-    def __init__(self, weights: Weights, name: str, width: int, eps: float) -> None:
-        super().__init__()
-        self.weight = weights.vector(f"{name}.weight", width)
-        self.bias = weights.vector(f"{name}.bias", width)
-        self.eps = eps
-
-    def forward(self, x: Array) -> Array:
-        """Return an array of the input's shape."""
-        return normalization.layer_norm(x, self.weight.shape, self.weight, self.bias, self.eps)
 
 
 class Attention(Module):
@@ -98,20 +67,21 @@ class Attention(Module):
         self.softcap = config.attention_softcap
 
     def forward(
-        self, x: Array, cache: Cache | None, angles: Array | None, residual: Array | None = None
-    ) -> Array:
+        self, x: Array, cache: Cache | None, angles: Array | None, residual: Array | None = None,
+        norm: RMSNorm | None = None,
+    ) -> Array:  # fmt: skip
         """Return the attention of tokens [T, width] at the cache's position, plus ``residual``.
 
-        Without a cache, the tokens are the whole sequence, and there is a gradient.
+        The attention is that of x, or of its norm. Without a cache, the tokens are the whole
+        sequence, and there is a gradient.
         """
         if cache is None:
-            q, k, v = self._heads(x)
+            q, k, v = self._heads(x if norm is None else norm(x))
             if angles is not None:
                 q, k = (training.rotated(one, angles, adjacent=self.adjacent) for one in (q, k))
             found = training.attention(q, k, v, self.scale, self.softcap, self.window)
         else:
-            q = self._cached(x, cache, angles)
-            found = cache.attend(self.layer, q, self.scale, self.softcap, self.window)
+            found = self._cached(x, cache, angles, norm)
         return self._result(found, residual)
 
     def shares(self, x: Array, position: Array, angles: Array | None) -> Array:
@@ -129,29 +99,41 @@ class Attention(Module):
         heads, _, width = self.sizes
         return self.output(x.reshape((x.shape[0], heads * width)), residual)  # type: ignore[no-any-return]
 
-    def _cached(self, x: Array, cache: Cache, angles: Array | None) -> Array:
-        """Return queries as the cache attends to them, and add keys and values to the cache."""
-        side_by_side = self._side_by_side(x)
+    def _cached(self, x: Array, cache: Cache, angles: Array | None, norm: RMSNorm | None) -> Array:
+        """Return the attention [T, H, D] to the cache, with the tokens' keys and values in it."""
+        if norm is not None and not self._is_one_product:
+            x, norm = norm(x), None
+        side_by_side = self._side_by_side(x, norm)
         if side_by_side is None:
             q, k, v = self._heads(x)
             cache.add(self.layer, k, v, angles, adjacent=self.adjacent)
-            return q if angles is None else rotate(q, angles, cache.position, self.adjacent)
+            q = q if angles is None else rotate(q, angles, cache.position, self.adjacent)
+            return cache.attend(self.layer, q, self.scale, self.softcap, self.window)
         heads, kv_heads, width = self.sizes
         if side_by_side.shape[1] == heads + kv_heads:
             cache.add_values(self.layer, self.v(x).reshape((x.shape[0], kv_heads, width)))
-        return cache.split(
-            self.layer, side_by_side, heads, angles, self.norms, self.eps, adjacent=self.adjacent
-        )
+        return cache.extend(
+            self.layer, side_by_side, heads, angles, self.norms, self.eps, self.scale, self.softcap,
+            self.window, adjacent=self.adjacent,
+        )  # fmt: skip
 
-    def _side_by_side(self, x: Array) -> Array | None:
-        """Return queries, keys and perhaps values, [T, all heads, head_width], or None."""
+    @property
+    def _is_one_product(self) -> bool:
+        """Whether queries, keys and values are one product."""
+        return "qkv" in self._modules or (self.joined is not None and len(self.joined.rows) == 3)
+
+    def _side_by_side(self, x: Array, norm: RMSNorm | None = None) -> Array | None:
+        """Return queries, keys and perhaps values, [T, all heads, head_width], or None.
+
+        They are those of x, or of its norm.
+        """
         if "qkv" in self._modules:
-            found = self.qkv(x)
+            found = self.qkv(x, norm=norm)
         elif self.joined is None:
             return None
         else:
             layers = (self.q, self.k, self.v)[: len(self.joined.rows)]
-            found = self.joined(x, layers)
+            found = self.joined(x, layers, norm)
         return found.reshape((x.shape[0], -1, self.sizes[2]))  # type: ignore[no-any-return]
 
     def _heads(self, x: Array) -> tuple[Array, Array, Array]:
@@ -172,11 +154,12 @@ class Attention(Module):
 
 
 class GatedMLP(Module):
-    """Compute down(activation(gate(x)) · up(x)) + residual."""
+    """Compute down(activation(gate(x)) · up(x)) + residual.
 
-    def __init__(
-        self, weights: Weights, prefix: str, config: Config, activation: Callable[[Array], Array]
-    ) -> None:
+    ``activation`` is a name in ``functions.language.quantized.GATES``.
+    """
+
+    def __init__(self, weights: Weights, prefix: str, config: Config, activation: str) -> None:
         super().__init__()
         width, inner = config.width, config.inner
         rows = {f"{prefix}.ffn_gate": inner, f"{prefix}.ffn_up": inner}
@@ -185,14 +168,16 @@ class GatedMLP(Module):
         self.down = linear(weights, f"{prefix}.ffn_down", width, inner)
         self.activation = activation
 
-    def forward(self, x: Array, residual: Array | None = None) -> Array:
-        """Return an array of the input's shape."""
+    def forward(
+        self, x: Array, residual: Array | None = None, norm: RMSNorm | None = None
+    ) -> Array:
+        """Return an array of the input's shape, of x or its norm."""
         if self.joined is None:
-            gate, up = self.gate(x), self.up(x)
+            x = x if norm is None else norm(x)
+            inner = GATES[self.activation](self.gate(x)) * self.up(x)
         else:
-            both, inner = self.joined(x, (self.gate, self.up)), self.joined.rows[0]
-            gate, up = both[..., :inner], both[..., inner:]
-        return self.down(self.activation(gate) * up, residual)  # type: ignore[no-any-return]
+            inner = self.joined.gated(x, (self.gate, self.up), self.activation, norm)
+        return self.down(inner, residual)  # type: ignore[no-any-return]
 
 
 class Head(Module):

@@ -9,6 +9,7 @@ from browsergpu.functions import creation, manipulation
 from browsergpu.functions.language import quantized
 from browsergpu.functions.language.quantized import QuantizedArray
 from browsergpu.functions.nn import tables
+from browsergpu.llm.models.norms import RMSNorm, is_tracked
 from browsergpu.llm.models.weights import Weights
 from browsergpu.networks.module import Module
 
@@ -28,16 +29,31 @@ class Linear(Module):
         super().__init__()
         self.weight, self.bias = weight, bias
 
-    def forward(self, x: Array, residual: Array | None = None) -> Array:
-        """Return an array of shape [..., rows]."""
+    def forward(
+        self, x: Array, residual: Array | None = None, norm: RMSNorm | None = None
+    ) -> Array:
+        """Return an array of shape [..., rows], of x or its norm."""
+        if norm is not None and isinstance(self.weight, QuantizedArray) and not is_tracked(x):
+            return quantized.decoder_linear(
+                x, self.weight, residual, self.bias, norm=norm.weight, eps=norm.eps
+            )
+        x = x if norm is None else norm(x)
         if isinstance(self.weight, QuantizedArray):
             return quantized.linear(x, self.weight, residual, self.bias)
         found = tables.linear(x, self.weight, self.bias)
         return found if residual is None else found + residual
 
-    def delta(self, x: Array) -> Array | None:
-        """Return what an adapter adds to the layer's result: None, as this is no adapter."""
-        return None
+    def gated(self, x: Array, gate: str, norm: RMSNorm | None = None) -> Array:
+        """Return a function of the first half of the rows, times the second half.
+
+        ``gate`` names the function, as ``functions.language.quantized.GATES``.
+        """
+        if not isinstance(self.weight, QuantizedArray) or is_tracked(x):
+            return quantized.gated(self(x, norm=norm), gate)
+        factors, eps = (None, 0.0) if norm is None else (norm.weight, norm.eps)
+        return quantized.decoder_linear(
+            x, self.weight, None, self.bias, norm=factors, eps=eps, gate=gate
+        )
 
 
 def linear(weights: Weights, name: str, rows: int, columns: int) -> Linear:
@@ -63,22 +79,33 @@ class Joined(Module):
         super().__init__()
         self.whole, self.rows = whole, tuple(rows)
 
-    def forward(self, x: Array, layers: Sequence[Linear]) -> Array:
+    def forward(self, x: Array, layers: Sequence[Module], norm: RMSNorm | None = None) -> Array:
         """Return the results of the layers side by side, an array of shape [..., all rows].
 
-        The layers are those of the rows, or adapters around them.
+        The layers are those of the rows, or adapters around them. Their input is x or its norm.
         """
-        found: Array = self.whole(x)
-        added = [layer.delta(x) for layer in layers]
-        if all(one is None for one in added):
-            return found
+        if not _are_adapted(layers):
+            return self.whole(x, norm=norm)  # type: ignore[no-any-return]
+        x = x if norm is None else norm(x)
         sides = [
             creation.zeros((*x.shape[:-1], rows), dtype=x.dtype, device=x.device)
-            if one is None
-            else one
-            for one, rows in zip(added, self.rows, strict=True)
+            if isinstance(layer, Linear)
+            else layer.delta(x)
+            for layer, rows in zip(layers, self.rows, strict=True)
         ]
-        return found + manipulation.concat(sides, axis=-1)  # type: ignore[no-any-return]
+        return self.whole(x) + manipulation.concat(sides, axis=-1)  # type: ignore[no-any-return]
+
+    def gated(
+        self, x: Array, layers: Sequence[Module], gate: str, norm: RMSNorm | None = None
+    ) -> Array:
+        """Return a function of the first of two layers, times the second, as ``Linear.gated``."""
+        if _are_adapted(layers):
+            return quantized.gated(self(x, layers, norm), gate)
+        return self.whole.gated(x, gate, norm)
+
+
+def _are_adapted(layers: Sequence[Module]) -> bool:
+    return not all(isinstance(layer, Linear) for layer in layers)
 
 
 def joined(

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from browsergpu.arrays.array import Array
-from browsergpu.functions.nn import activations
 from browsergpu.llm.models.cache import Cache
 from browsergpu.llm.models.config import Config
 from browsergpu.llm.models.decoder import Decoder
-from browsergpu.llm.models.layers import Attention, GatedMLP, RMSNorm
+from browsergpu.llm.models.layers import Attention, GatedMLP
+from browsergpu.llm.models.norms import RMSNorm
 from browsergpu.llm.models.weights import Weights
 from browsergpu.networks.module import Module
 
@@ -21,12 +21,12 @@ class LlamaBlock(Module):
         self.attention_norm = RMSNorm(weights, f"{prefix}.attn_norm", config.width, config.eps)
         self.attention = Attention(weights, prefix, config, layer, window=config.window)
         self.mlp_norm = RMSNorm(weights, f"{prefix}.ffn_norm", config.width, config.eps)
-        self.mlp = GatedMLP(weights, prefix, config, activations.silu)
+        self.mlp = GatedMLP(weights, prefix, config, "silu")
 
     def forward(self, x: Array, cache: Cache | None, angles: Array) -> Array:
         """Return the states [T, width] after the block."""
-        x = self.attention(self.attention_norm(x), cache, angles, x)
-        return self.mlp(self.mlp_norm(x), x)  # type: ignore[no-any-return]
+        x = self.attention(x, cache, angles, x, self.attention_norm)
+        return self.mlp(x, x, self.mlp_norm)  # type: ignore[no-any-return]
 
 
 class Llama(Decoder):

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from browsergpu.arrays.array import Array
-from browsergpu.functions.nn import activations
 from browsergpu.llm.models.cache import Cache
 from browsergpu.llm.models.config import Config
 from browsergpu.llm.models.decoder import Decoder
-from browsergpu.llm.models.layers import Attention, RMSNorm
+from browsergpu.llm.models.layers import Attention
 from browsergpu.llm.models.linear import linear
+from browsergpu.llm.models.norms import RMSNorm
 from browsergpu.llm.models.weights import Weights
 from browsergpu.networks.module import Module
 
@@ -26,14 +26,11 @@ class Phi3Block(Module):
         self.mlp_norm = RMSNorm(weights, f"{prefix}.ffn_norm", width, config.eps)
         self.gate_and_up = linear(weights, f"{prefix}.ffn_up", 2 * inner, width)
         self.down = linear(weights, f"{prefix}.ffn_down", width, inner)
-        self.inner = inner
 
     def forward(self, x: Array, cache: Cache | None, angles: Array) -> Array:
         """Return the states [T, width] after the block."""
-        x = self.attention(self.attention_norm(x), cache, angles, x)
-        both = self.gate_and_up(self.mlp_norm(x))
-        gate, up = both[:, : self.inner], both[:, self.inner :]
-        return self.down(activations.silu(gate) * up, x)  # type: ignore[no-any-return]
+        x = self.attention(x, cache, angles, x, self.attention_norm)
+        return self.down(self.gate_and_up.gated(x, "silu", self.mlp_norm), x)  # type: ignore[no-any-return]
 
 
 class Phi3(Decoder):

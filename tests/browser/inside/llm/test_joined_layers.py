@@ -33,10 +33,10 @@ def _kernels(bg: Any, llm: Any) -> Counter[str]:
 @pytest.mark.fast
 @pytest.mark.parametrize(
     ("kind", "each", "rest"),
-    [("llama", 9, 3), ("qwen2", 9, 3), ("qwen3", 9, 3), ("gemma3", 11, 4)],
+    [("llama", 6, 3), ("qwen2", 6, 3), ("qwen3", 6, 3), ("phi3", 6, 3), ("gemma3", 8, 4)],
 )
 def test_kernels_of_a_token(bg: Any, kind: str, each: int, rest: int) -> None:
-    """Of a layer: 4 products, 2 norms, heads, attention, and the activation. Gemma has 4 norms."""
+    """Of a layer: 4 products, heads and attention. Gemma has norms of results."""
     tensors = {
         name: x.astype(np.float16) if x.ndim == 2 else x for name, x in tiny.weights(kind).items()
     }
@@ -169,3 +169,85 @@ def test_a_bias_rides_on_the_product(bg: Any, vectors: int) -> None:
     assert "fused" not in kernels
     expected = x @ exact.T + bias
     assert np.abs(found - expected).max() < 1e-3 * np.abs(expected).max()
+
+
+@pytest.mark.fast
+@pytest.mark.parametrize("vectors", [1, 3])
+@pytest.mark.parametrize(
+    ("form", "rows", "columns"),
+    [("Q8_0", 48, 64), ("Q8_0", 4098, 64), ("Q4_0", 70, 4128), ("F16", 54, 68), ("F16", 46, 4100)],
+)
+def test_norm_and_gate_ride_on_the_product(
+    bg: Any, form: str, rows: int, columns: int, vectors: int
+) -> None:
+    """Of one vector, a product is one kernel with the norm before it and the gate after it."""
+    from browsergpu.functions.language.quantized import decoder_linear
+
+    random = np.random.default_rng(columns)
+    exact = random.standard_normal((rows, columns)).astype(np.float32)
+    if form == "F16":
+        halves = exact.astype(np.float16)
+        weight, exact = bg.llm.QuantizedArray(halves.tobytes(), exact.shape, form), halves
+    else:
+        weight, exact = _of_blocks(bg, exact, form)
+    x = 30 * random.standard_normal((vectors, columns)).astype(np.float32)
+    norm = random.uniform(-2, 2, columns).astype(np.float32)
+    residual = random.standard_normal((vectors, rows)).astype(np.float32)
+    bias = residual[0]
+    normed = x / np.sqrt((x.astype(np.float64) ** 2).mean(-1, keepdims=True) + 0.5) * norm
+    whole = normed @ exact.T.astype(np.float64)
+    left, right = whole[:, : rows // 2] / 20, whole[:, rows // 2 :]
+    silu = left / (1 + np.exp(-left))
+    own, factors, scaled = bg.asarray(x), bg.asarray(norm), bg.asarray(norm / 20)
+    cases: list[tuple[Any, Any]] = [
+        (lambda: decoder_linear(own, weight, norm=factors, eps=0.5), whole),
+        (
+            lambda: decoder_linear(own, weight, bg.asarray(residual), norm=factors, eps=0.5),
+            whole + residual,
+        ),
+        (
+            lambda: decoder_linear(own, weight, bias=bg.asarray(bias), norm=factors, eps=0.5),
+            whole + bias,
+        ),
+        (
+            lambda: decoder_linear(own, weight, norm=scaled, eps=0.5, gate="silu"),
+            silu * right / 20,
+        ),
+    ]
+    for compute, expected in cases:
+        np.asarray(compute())
+        with dispatched(bg.default_device()) as kernels:
+            found = np.asarray(compute())
+        assert (len(kernels) == 1) == (vectors == 1), kernels
+        assert found.shape == expected.shape
+        assert np.abs(found - expected).max() < 1e-3 * np.abs(expected).max()
+
+
+@pytest.mark.fast
+def test_gates_and_their_refusals(bg: Any) -> None:
+    from browsergpu.functions.language.quantized import decoder_linear
+
+    weight, exact = _of_blocks(bg, np.eye(32, dtype=np.float32)[:31], "Q8_0")
+    x, one = bg.ones((1, 32)), bg.ones((1, 16))
+    with pytest.raises(ValueError, match="weight must have an even number of rows"):
+        decoder_linear(x, weight, gate="silu")
+    weight, exact = _of_blocks(bg, np.eye(32, dtype=np.float32), "Q8_0")
+    with pytest.raises(ValueError, match="gate must be 'silu' or 'gelu'"):
+        decoder_linear(x, weight, gate="relu")
+    with pytest.raises(ValueError, match="residual must be None"):
+        decoder_linear(x, weight, one, gate="silu")
+    with pytest.raises(ValueError, match=r"norm must have shape \(32,\)"):
+        decoder_linear(x, weight, norm=one)
+    with pytest.raises(ValueError, match="input must have 32 elements"):
+        decoder_linear(one, weight)
+    z = np.linspace(-4, 4, 32, dtype=np.float32)
+    half = exact[:16] @ z
+    expected = half / (1 + np.exp(-1.5957691216 * (half + 0.044715 * half**3))) * (exact[16:] @ z)
+    found = np.asarray(decoder_linear(bg.asarray(z[None]), weight, gate="gelu"))
+    assert np.allclose(found[0], expected, atol=1e-3)
+    shifted = np.asarray(decoder_linear(bg.asarray(z[None]), weight, bias=bg.ones(32), gate="gelu"))
+    assert shifted.shape == (1, 16)
+    assert not np.allclose(shifted, found)
+    tracked = bg.ones((1, 32)).requires_grad_(True)
+    with pytest.raises(bg.errors.NotDifferentiable, match="no gradient"):
+        decoder_linear(tracked, weight, norm=bg.ones(32))

@@ -16,6 +16,7 @@ from browsergpu.engine.kernels.base.family import (
     Work,
     bindings,
 )
+from browsergpu.engine.kernels.matmul.products import ACTIVATIONS
 from browsergpu.engine.kernels.quantized.formats import CONFIGURATIONS, FLOATS, FORMATS, INTEGERS
 
 #: Maximum number of vectors for the kernels that read the matrix once.
@@ -26,15 +27,18 @@ _TILE = 64
 
 def multiply(
     build: Build, weight: Slot, x: Slot, y: Slot, vectors: int, rows: int, columns: int, name: str,
-    residual: Slot | None = None, bias: Slot | None = None,
+    residual: Slot | None = None, bias: Slot | None = None, norm: Slot | None = None,
+    eps: float = 0.0, gate: str | None = None,
 ) -> None:  # fmt: skip
     """Add y = x weightᵀ + residual or bias for x [vectors, columns] and a matrix [rows, columns].
 
     The matrix has the format ``name``. A residual is [vectors, rows], a bias [rows]. No extent may
-    be 0, and y is another buffer than x.
+    be 0, and y is another buffer than x. The other arguments need :func:`takes_vector`. ``norm``
+    and ``eps`` are the weights [columns] of an RMS norm of x, and the number added to its mean of
+    squares. ``gate`` is the function, of ``ACTIVATIONS``, of the product's first half, which
+    multiplies the second half. Then y is [rows / 2], and nothing is added.
     """
     added = bias if residual is None else residual
-    slots = (weight, x, x if added is None else added, y)
     kind = int(residual is not None) or 2 * (bias is not None)
     fields = rows, columns, vectors, kind
     if vectors <= FEW:
@@ -42,10 +46,22 @@ def multiply(
         each, lanes = _share(name, most, rows)
         kernel = "quantized_thin_floats" if name in FLOATS else "quantized_thin"
         grid = fold(blocks(rows, _THREADS // lanes * each))
-        build.dispatch(kernel, f"{name} {most} {each}x{lanes}", grid, slots, *fields)
+        slots = weight, x, x if added is None else added, x if norm is None else norm, y
+        more = int(norm is not None), ACTIVATIONS[gate], eps
+        build.dispatch(kernel, f"{name} {most} {each}x{lanes}", grid, slots, *fields, *more)
         return
     grid = blocks(rows, _TILE), blocks(vectors, _TILE), 1
-    build.dispatch("quantized_tile", name, grid, slots, *fields)
+    bound = weight, x, x if added is None else added, y
+    build.dispatch("quantized_tile", name, grid, bound, *fields)
+
+
+def takes_vector(vectors: int) -> bool:
+    """Return whether a product also normalizes x, and gates y.
+
+    Each workgroup reads all of x, so it can normalize one vector as it reads it. A thread has at
+    least two rows of the matrix for one vector, so it can multiply one by its gate.
+    """
+    return vectors == 1
 
 
 #: Rows of a thread, and threads that share them, of integers: for the most vectors of a kernel, the
@@ -81,8 +97,9 @@ def _cost(f: Fields) -> Work:
     return 2 * elements * f["vectors"], moved
 
 
-_PARAMS = params("rows: u32", "columns: u32", "vectors: u32", "added: u32")
-_BINDINGS = bindings("blocks", "x", "residual", "y")
+_FIELDS = "rows: u32", "columns: u32", "vectors: u32", "added: u32"
+_THIN_PARAMS = params(*_FIELDS, "normed: u32", "gate: u32", "eps: f32")
+_THIN_BINDINGS = bindings("blocks", "x", "residual", "norm", "y")
 
 
 def _configurations(
@@ -101,15 +118,16 @@ def _configurations(
 FAMILY = KernelFamily(
     kernels=(
         Kernel(
-            "quantized_thin", "quantized_thin.wgsl", _BINDINGS, _PARAMS,
+            "quantized_thin", "quantized_thin.wgsl", _THIN_BINDINGS, _THIN_PARAMS,
             configurations=_configurations(INTEGERS, _SHARES), cost=_cost,
         ),
         Kernel(
-            "quantized_thin_floats", "quantized_thin_floats.wgsl", _BINDINGS, _PARAMS,
+            "quantized_thin_floats", "quantized_thin_floats.wgsl", _THIN_BINDINGS, _THIN_PARAMS,
             configurations=_configurations(FLOATS, _SHARES_OF_FLOATS), cost=_cost,
         ),
         Kernel(
-            "quantized_tile", "quantized_tile.wgsl", _BINDINGS, _PARAMS,
+            "quantized_tile", "quantized_tile.wgsl", bindings("blocks", "x", "residual", "y"),
+            params(*_FIELDS),
             configurations=CONFIGURATIONS, cost=_cost,
         ),
     )

@@ -50,29 +50,34 @@ def _look_up(
 
 def multiply(
     device: Device, op: str, weight: View, x: View, y: View, name: str,
-    residual: View | None = None, bias: View | None = None,
+    residual: View | None = None, bias: View | None = None, norm: View | None = None,
+    eps: float = 0.0, gate: str | None = None,
 ) -> None:  # fmt: skip
     """Compute y = x weightᵀ + residual or bias for floats x [V, K], residual and y [V, N].
 
-    A bias is [N]. At most one of them is given. No extent is 0.
+    A bias is [N]. At most one of them is given. No extent is 0. ``norm`` [K], ``eps`` and ``gate``
+    are those of ``products.multiply``. With a gate, y is [V, N / 2].
     """
-    launch(device, op, _multiply, (weight, x, y, residual, bias), name)
+    launch(device, op, _multiply, (weight, x, y, residual, bias, norm), name, eps, gate)
 
 
 @of_operands
 def _multiply(
     build: Build, weight: Operand, x: Operand, y: Operand, residual: Operand | None,
-    bias: Operand | None, name: str,
+    bias: Operand | None, norm: Operand | None, name: str, eps: float, gate: str | None,
 ) -> None:  # fmt: skip
     staging = Staging(build)
     added = None if residual is None else staging.read(residual)
     shift = None if bias is None else staging.read(bias)
-    (vectors, columns), matrix_rows = x.shape, y.shape[1]
+    (vectors, columns), matrix_rows = x.shape, y.shape[1] * (1 if gate is None else 2)
     values, target = staging.read(x), staging.write(y, x, residual, bias)
     nbytes = 4 * matrix_rows * columns
     is_few = vectors <= products.FEW or build.facts.variants.is_first_result
     own = weight.slot, values, target, vectors, matrix_rows, columns, name, added, shift
-    if not is_few and matrices.takes(build.facts, vectors, matrix_rows, columns):
+    if norm is not None or gate is not None:
+        factors = None if norm is None else staging.read(norm)
+        products.multiply(build, *own, factors, eps, gate)
+    elif not is_few and matrices.takes(build.facts, vectors, matrix_rows, columns):
         matrices.multiply(build, *own)
     elif is_few or vectors < _MANY or nbytes > _LARGEST:
         products.multiply(build, *own)
