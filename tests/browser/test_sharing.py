@@ -274,3 +274,104 @@ def test_a_downloaded_page_shows_the_outputs_without_scripts(
     context.close()
     theirs = visit(str(link).removeprefix(f"{notebook.url}/"))
     expect(theirs.editor(1)).to_have_text("total = 1 + 1total")
+
+
+def test_a_downloaded_page_shows_trusted_active_outputs(
+    visit: Visit, lab: Lab, tmp_path: Path
+) -> None:
+    address = "https://example.org/active.ipynb"
+    active = "<script>document.write('written by ' + 'a script')</script>"
+    notebook = visit(f"?notebook={address}", {address: notebook_text(output("text/html", active))})
+    notebook.output(1).get_by_role("button", name="Show active output").click()
+    expect(notebook.output(1).locator("iframe")).to_be_visible()
+    with notebook.page.expect_download() as download:
+        notebook.share("Download page with outputs")
+    file = tmp_path / "page.html"
+    download.value.save_as(file)
+    page = lab.browser.new_page()
+    page.goto(file.as_uri())
+    frame = page.locator(".cell-outputs iframe")
+    expect(frame.content_frame.get_by_text("written by a script")).to_be_visible()
+    expect(frame).to_have_attribute("style", re.compile("height: [1-9][0-9]px"))
+    page.close()
+
+
+VIEW = "application/vnd.jupyter.widget-view+json"
+
+
+def view(name: str) -> dict[str, Any]:
+    ids = {"model_id": name, "version_major": 2, "version_minor": 0}
+    return {
+        "output_type": "display_data",
+        "data": {"text/plain": f"the text of {name}", VIEW: ids},
+        "metadata": {},
+    }
+
+
+def state(name: str, module: str = "controls", **values: Any) -> dict[str, Any]:
+    module = module if "-" in module else f"@jupyter-widgets/{module}"
+    return {
+        "model_name": f"{name}Model",
+        "model_module": module,
+        "model_module_version": "2.0.0",
+        "state": values,
+    }
+
+
+PRINTED = [{"output_type": "stream", "name": "stdout", "text": "in the Output widget"}]
+STATES = {
+    "layout": state("Layout", "base"),
+    "style": state("SliderStyle", description_width=""),
+    "slider": state(
+        "IntSlider",
+        description="size",
+        value=7,
+        max=9,
+        style="IPY_MODEL_style",
+        layout="IPY_MODEL_layout",
+    ),
+    "text": state("Text", value="typed", layout="IPY_MODEL_layout"),
+    "image": state("Image", format="png", layout="IPY_MODEL_layout")
+    | {"buffers": [{"path": ["value"], "encoding": "base64", "data": PICTURE}]},
+    "out": state("Output", "output", outputs=PRINTED, layout="IPY_MODEL_layout"),
+    "box": state(
+        "VBox",
+        children=[f"IPY_MODEL_{one}" for one in ("slider", "text", "image", "out")],
+        layout="IPY_MODEL_layout",
+    ),
+    "map": state("Map", "jupyter-leaflet"),
+}
+
+
+def test_a_downloaded_page_shows_widgets_as_they_were_saved(
+    visit: Visit, lab: Lab, tmp_path: Path
+) -> None:
+    address = "https://example.org/sliders.ipynb"
+    saved = json.loads(notebook_text(view("box"), view("map"), view("gone")))
+    states = {"version_major": 2, "version_minor": 0, "state": STATES}
+    saved["metadata"]["widgets"] = {"application/vnd.jupyter.widget-state+json": states}
+    notebook = visit(f"?notebook={address}", {address: json.dumps(saved)})
+    with notebook.page.expect_download() as download:
+        notebook.share("Download page with outputs")
+    file = tmp_path / "page.html"
+    download.value.save_as(file)
+    context = lab.browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(file.as_uri())
+    # The reader of the page needs neither scripts nor a network.
+    shown = page.locator("iframe").content_frame
+    expect(shown.get_by_role("slider", name="size")).to_have_attribute("aria-valuenow", "7.0")
+    expect(shown.locator(".widget-readout")).to_have_text("7")
+    expect(shown.locator(".noUi-handle")).to_have_css("position", "absolute")
+    expect(shown.get_by_role("textbox")).to_have_value("typed")
+    expect(shown.locator("img")).to_have_js_property("naturalWidth", 1)
+    expect(page.get_by_text("in the Output widget")).to_be_visible()
+    expect(page.get_by_text("The widget as it was saved.")).to_have_count(1)
+    # Widgets without scripts or states are named, and have their text.
+    expect(page.get_by_text("A widget was here, which this page cannot show.")).to_have_count(2)
+    expect(page.get_by_text("the text of map")).to_be_visible()
+    expect(page.get_by_text("the text of gone")).to_be_visible()
+    assert [url for url in asked if not url.startswith(("file:", "data:", "about:"))] == []
+    context.close()

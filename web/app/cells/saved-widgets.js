@@ -2,7 +2,7 @@
 import { withoutMarks } from "./ordered-json.js";
 import { WIDGET } from "../controls/widget-models.js";
 import { STATES } from "../controls/widget-states.js";
-import { plainOutputs } from "../controls/widget-text.js";
+import { outputsIn, plainOutputs } from "../controls/widget-text.js";
 import { widgets } from "../controls/widgets.js";
 
 /** Widgets with larger states in a cell are saved as text and image only. */
@@ -20,6 +20,11 @@ export class SavedWidgets {
     const states = found?.state ?? found; // Colab leaves out the version
     this.states = states && typeof states === "object" && !Array.isArray(states) ? states : {};
     this.models = widgets.savedModels(withoutMarks(this.states), { trust, saved: this });
+  }
+
+  /** Return the contents of a widget's Output widgets. */
+  outputsIn(id) {
+    return outputsIn(this.models, id);
   }
 
   /** Return outputs without widgets: their values and outputs instead. */

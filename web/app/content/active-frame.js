@@ -66,8 +66,9 @@ const FETCHED = new RegExp(
 );
 const asked = (html) => html.replace(FETCHED, "$1$2 crossorigin");
 
-/** Return the frame that shows the content of an activeFrame box. */
+/** Return the frame that shows the content of an activeFrame box, which no longer makes one. */
 export function frameOf(place) {
+  sights.unobserve(place);
   const { html, title } = /** @type {Content} */ (contents.get(place));
   return frameWith(asked(html), title);
 }

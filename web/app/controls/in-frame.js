@@ -320,8 +320,10 @@
       try {
         const model = await manager.get_model(id);
         await manager.display_view(manager.create_view(model), document.body);
+        say({ type: "shown" });
       } catch (error) {
         document.body.append(`The widget could not be shown: ${error?.message ?? error}`);
+        say({ type: "copied", copy: null });
       }
     },
     look({ scheme, values }) {

@@ -11,7 +11,9 @@ import { mathHtml, mathLook } from "../content/math.js";
  */
 
 const FOLDER = "vendor/@jupyter-widgets/html-manager/dist/";
-const TEXTS = ["app/controls/in-frame.js", `${FOLDER}libembed-amd.js`, "style/in-frame.css"];
+const TEXTS = [
+  "app/controls/in-frame.js", `${FOLDER}libembed-amd.js`, "app/controls/copy-in-frame.js", "style/in-frame.css",
+];
 /** The library's icons by its names for their fonts. */
 const FONTS = [
   { family: "Font Awesome 5 Free", weight: "900", file: "1551f4f60c37af51121f.woff2" },
@@ -68,10 +70,12 @@ const START = `<style>html { color-scheme: light dark }</style><script>addEventL
 }, { once: true });</script>`;
 
 /**
- * Return a box with the widget `id`. `area` gets what its handlers print.
+ * Return a box with the widget `id`. `area` gets what its handlers print. `onCopy(copy)` gets a copy
+ * for exported pages, null if the widget cannot be shown; see copy-in-frame.js.
  * @param {import("./widget-models.js").WidgetModels} models
+ * @param {((copy: any) => void) | null} onCopy
  */
-export function widgetFrame(models, id, area) {
+export function widgetFrame(models, id, area, onCopy = null) {
   /** @type {HTMLIFrameElement | null} */
   let frame = null;
   /** @type {Map<number, {place: HTMLElement, sizes: ResizeObserver}>} Output widgets by view */
@@ -102,13 +106,14 @@ export function widgetFrame(models, id, area) {
     for (const view of outputs.keys()) removeOutput(view);
     hasMathLook = false;
     try {
-      const { texts: [script, library, style], fonts } = await loadFiles();
-      side.post({ type: "start", scripts: [script, library] });
+      const { texts: [script, library, copier, style], fonts } = await loadFiles();
+      side.post({ type: "start", scripts: [script, library, ...(onCopy ? [copier] : [])] });
       side.post({ type: "begin", id, style, fonts, ...lookOf(box) });
       if (models.isDead) side.post({ type: "end" });
     } catch (error) {
       box.replaceChildren(element("p", { className: "inert-note" },
         `The scripts of widgets could not be loaded (${error.message}). Run the cell again.`));
+      onCopy?.(null);
     }
   }
 
@@ -119,11 +124,17 @@ export function widgetFrame(models, id, area) {
     } else if (message.type === "module") {
       side.post({ type: "module", name: message.name, text: models.modules.get(message.name) ?? null });
     } else if (message.type === "math") void setMath(message.text);
+    else if (message.type === "shown") void askForCopy();
+    else if (message.type === "copied") onCopy?.(message.copy);
     else if (message.type === "send") {
       if (models.isSaved) tellThatSaved();
       void models.send(message, area).then(() =>
         side.post({ type: "idle", message: message.message }));
     } else if (message.type === "output") showOutput(message);
+  }
+
+  async function askForCopy() {
+    if (onCopy) side.post({ type: "copy", fonts: (await loadFiles()).fonts });
   }
 
   /** Send the HTML of a text with formulas. Without KaTeX they stay LaTeX. */

@@ -69,12 +69,13 @@ export class WidgetModels {
     }
   }
 
-  /** Whether the frame can show a widget of a file: the site has the scripts of all parts. */
+  /** Whether the frame can show a widget of a file: there are scripts of all parts. */
   canShow(id) {
     if (!this.isSaved || !this.has(id)) return this.has(id);
+    const hasScript = (module) => OF_THE_SITE.test(module) || this.modules.has(module);
     return [...this.#reachable(id)].every((one) => {
       const { _model_module: module, _view_module: view } = this.#models.get(one)?.state ?? {};
-      return OF_THE_SITE.test(module) && OF_THE_SITE.test(view ?? module);
+      return hasScript(module) && hasScript(view ?? module);
     });
   }
 

@@ -16,19 +16,23 @@ function asText(state) {
 }
 
 /**
+ * Return the contents of the Output widgets in a widget.
+ * @param {import("./widget-models.js").WidgetModels} models
+ */
+export function outputsIn(models, id) {
+  return [...models.within(id)].filter(([, state]) => isOutput(state))
+    .flatMap(([one]) => models.outputs.outputsOf(one));
+}
+
+/**
  * Return the outputs that replace a widget: one with the values of its controls, or else `text`, and
  * those of its Output widgets.
  * @param {import("./widget-models.js").WidgetModels} models
  */
 export function plainOutputs(models, id, text = "") {
-  /** @type {any[]} */
-  const outputs = [];
-  /** @type {string[]} */
-  const texts = [];
-  for (const [one, state] of models.within(id)) {
-    if (isOutput(state)) outputs.push(...models.outputs.outputsOf(one));
-    else texts.push(asText(state));
-  }
+  const outputs = outputsIn(models, id);
+  const texts = [...models.within(id)].filter(([, state]) => !isOutput(state))
+    .map(([, state]) => asText(state));
   const told = texts.filter(Boolean).join(", ") || (outputs.length > 0 ? "" : text);
   if (!told) return outputs;
   return [{ output_type: "display_data", data: { "text/plain": told }, metadata: {} }, ...outputs];

@@ -39,9 +39,17 @@ function makeCells(button, site) {
   document.head.append(script);
 }
 
-/** Return the button's script as text. */
+/** Give the frame of an active output the height of its content, which the frame tells. */
+function setHeight({ source, data }) {
+  const frame = [...document.querySelectorAll("iframe")].find((one) => one.contentWindow === source);
+  if (frame && Number.isFinite(data?.height)) frame.style.height = `${Math.min(data.height, 1200)}px`;
+}
+
+/** Return the page's script as text. */
 export function exportScript() {
   return `${makeCells}
+${setHeight}
+addEventListener("message", setHeight);
 const button = document.querySelector(".export-cells");
 button.onclick = () => makeCells(button, ${JSON.stringify(addressOf(""))});
 // Browsers start no worker of another site for a file on the disk.

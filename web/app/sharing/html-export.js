@@ -8,13 +8,17 @@ import { element } from "../base/dom.js";
 import { OutputArea } from "../cells/output.js";
 import { SavedWidgets } from "../cells/saved-widgets.js";
 import { frameOf } from "../content/active-frame.js";
+import { Trust } from "../content/trust.js";
 import { markdownBox } from "../content/markdown.js";
 import { mathIsSet } from "../content/math.js";
+import { widgetCopy } from "../controls/widget-copy.js";
+import { WIDGET } from "../controls/widget-models.js";
+import { widgets } from "../controls/widgets.js";
 import { codeColours } from "../editor/editor.js";
 import { exportScript } from "./export-script.js";
 import { linkWith } from "./links.js";
 
-const SHEETS = ["base", "cell", "outputs", "export"];
+const SHEETS = ["base", "cell", "outputs", "widgets", "export"];
 
 /** Return Python code in the editor's colours. */
 function codeBox(source) {
@@ -27,7 +31,10 @@ function codeBox(source) {
 
 /** Replace content that needs the notebook page. */
 async function settle(box) {
-  for (const place of box.querySelectorAll(".active-output")) place.replaceChildren(frameOf(place));
+  for (const place of box.querySelectorAll(".active-output")) {
+    place.replaceChildren(frameOf(place));
+    place.after(element("noscript", {}, "The output above needs JavaScript."));
+  }
   for (const button of box.querySelectorAll(".inert-note button")) button.remove();
   await Promise.all([...box.querySelectorAll(".foreign > div")].map(settleTree));
 }
@@ -47,6 +54,29 @@ async function settleTree(host) {
   host.append(template);
 }
 
+const note = (text) => element("p", { className: "inert-note" }, text);
+
+/** Return an output as static content. Widgets are copied as they look, and do not act. */
+async function outputNodes(output, { trust, saved }) {
+  const area = element("div");
+  const load = (some) => new OutputArea(area, { trust }).load(some);
+  const id = output.data?.[WIDGET]?.model_id;
+  if (!id) {
+    load([output]);
+    return area.childNodes;
+  }
+  const copy = saved.models.canShow(id) ? await widgetCopy(saved.models, id) : null;
+  if (copy) {
+    load(saved.outputsIn(id));
+    const told = note("The widget as it was saved. To use it, open the notebook and run this cell.");
+    area.prepend(element("div", { className: "output widget-frame" }, copy, told));
+  } else {
+    load(saved.plain([output]));
+    area.prepend(note("A widget was here, which this page cannot show. Open the notebook and run this cell."));
+  }
+  return area.childNodes;
+}
+
 /** Return a cell as static content. */
 async function cellBox({ type, source, attachments, executionCount, outputs }, { folded, trust, saved }) {
   const body = element("div", { className: "cell-body" });
@@ -56,7 +86,7 @@ async function cellBox({ type, source, attachments, executionCount, outputs }, {
   }
   if (outputs?.length > 0) {
     const area = element("div", { className: "cell-outputs" });
-    new OutputArea(area, { trust }).load(saved.plain(outputs));
+    for (const output of outputs) area.append(...await outputNodes(output, { trust, saved }));
     body.append(folded ? element("details", {}, element("summary", {}, "Show the output"), area) : area);
   }
   await settle(body);
@@ -92,8 +122,15 @@ function runButton() {
 export async function exportPage(title, sheet) {
   const { model, trust } = sheet;
   const saved = new SavedWidgets(model.metadata, trust);
-  const boxes = await Promise.all(model.cells.map((cell, index) =>
-    cellBox(cell, { folded: sheet.cells[index].isFolded, trust, saved })));
+  const made = new SavedWidgets(model.metadata, new Trust(true));
+  made.models.modules = widgets.modelsOf(sheet.kernel)?.modules ?? made.models.modules;
+  const boxes = [];
+  for (const [index, cell] of model.cells.entries()) {
+    const { isFolded: folded, isMadeHere } = sheet.cells[index];
+    boxes.push(await cellBox(cell, {
+      folded, trust: isMadeHere ? new Trust(true) : trust, saved: isMadeHere ? made : saved,
+    }));
+  }
   const head = element("head", {},
     element("meta", { name: "viewport", content: "width=device-width, initial-scale=1" }),
     element("meta", { name: "color-scheme", content: "light dark" }),

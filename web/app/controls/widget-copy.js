@@ -1,0 +1,39 @@
+/** Copies of saved widgets for exported pages: frames that show them without any script. */
+import { element } from "../base/dom.js";
+import { widgetFrame } from "./widget-frame.js";
+
+/** The time until a widget whose scripts do not finish is left out. */
+const PATIENCE = 60_000;
+/** The width of outputs on exported pages. */
+const WIDTH = "50rem";
+
+/** Return a style element's text as HTML, in which nothing ends the element early. */
+const styleOf = (text) => `<style>${text.replaceAll("</", "<\\/")}</style>`;
+
+function frameWith({ styles, html, height }) {
+  const frame = element("iframe", {
+    title: "Widget", sandbox: "", srcdoc: `<!doctype html><meta charset="utf-8">${styleOf(styles)}${html}`,
+  });
+  frame.style.height = `${height}px`;
+  return frame;
+}
+
+/**
+ * Resolves to a frame that shows a widget as it is now, null if its scripts fail.
+ * @param {import("./widget-models.js").WidgetModels} models
+ */
+export async function widgetCopy(models, id) {
+  // Frames are made when they come into view.
+  const stage = element("div", { className: "widget-stage", inert: true });
+  stage.style.width = WIDTH;
+  try {
+    const copied = await new Promise((resolve) => {
+      stage.append(widgetFrame(models, id, null, resolve));
+      document.body.append(stage);
+      setTimeout(resolve, PATIENCE, null);
+    });
+    return copied && frameWith(copied);
+  } finally {
+    stage.remove();
+  }
+}
