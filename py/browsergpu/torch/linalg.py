@@ -74,7 +74,7 @@ def vector_norm(
 ) -> Any:
     """Return the norm of vectors."""
     x = x if dtype is None else x.to(dtype)
-    return norms.vector_norm(x, axis=axes(dim), keepdims=keepdim, ord=ord)
+    return norms.vector_norm(x, axis=axes("vector_norm", x, dim), keepdims=keepdim, ord=ord)
 
 
 @returning_tensors

@@ -64,8 +64,8 @@ def _gelu_gradient(g: Array, input: Array, approximate: str) -> Any:
 
 
 def _hardswish_gradient(g: Array, input: Array) -> Array:
-    curved = elementwise.where(input < -3, 0.0, g * (input * 2 + 3) / 6)
-    return elementwise.where(input > 3, g, curved)
+    curved = elementwise.where(input <= -3, 0.0, g * (input * 2 + 3) / 6)
+    return elementwise.where(input >= 3, g, curved)
 
 
 def _softmax_gradient(g: Array, y: Array, dim: int) -> Any:

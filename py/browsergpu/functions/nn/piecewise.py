@@ -29,10 +29,10 @@ def _exponential_gradient(g: Array, input: Array, above: float, below: float, ra
 
 
 @differentiable(
-    input=lambda g, input, threshold: elementwise.where(input > float(threshold), g, 0.0)
+    input=lambda g, input, threshold: elementwise.where(input <= float(threshold), 0.0, g)
 )
 def threshold(input: Array, threshold: float, value: float) -> Array:
-    """Return ``input`` where it is greater than ``threshold``, and ``value`` elsewhere.
+    """Return ``value`` where ``input`` is at most ``threshold``, and ``input`` elsewhere.
 
     Parameters
     ----------
@@ -55,7 +55,8 @@ def threshold(input: Array, threshold: float, value: float) -> Array:
     """
     x = inputs.floats("threshold", "input", input)
     edge = checks.real("threshold", "threshold", threshold)
-    return elementwise.where(x > edge, x, checks.real("threshold", "value", value))
+    replacement = checks.real("threshold", "value", value)
+    return elementwise.where(x <= edge, replacement, x)  # NaN stays
 
 
 @differentiable(
@@ -138,12 +139,12 @@ def hardsigmoid(input: Array) -> Array:
 
 
 def _shrink_gradient(g: Array, input: Array, lambd: float) -> Array:
-    return elementwise.where(elementwise.abs(input) > float(lambd), g, 0.0)
+    return elementwise.where(elementwise.abs(input) <= float(lambd), 0.0, g)
 
 
 @differentiable(input=_shrink_gradient)
 def hardshrink(input: Array, lambd: float = 0.5) -> Array:
-    """Return ``input`` where its magnitude is greater than ``lambd``, and 0 elsewhere.
+    """Return 0 where the magnitude of ``input`` is at most ``lambd``, and ``input`` elsewhere.
 
     Parameters
     ----------
@@ -164,7 +165,7 @@ def hardshrink(input: Array, lambd: float = 0.5) -> Array:
     """
     x = inputs.floats("hardshrink", "input", input)
     edge = checks.real("hardshrink", "lambd", lambd)
-    return elementwise.where(elementwise.abs(x) > edge, x, 0.0)
+    return elementwise.where(elementwise.abs(x) <= edge, 0.0, x)  # NaN stays
 
 
 @differentiable(input=_shrink_gradient)

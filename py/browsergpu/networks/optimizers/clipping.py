@@ -11,6 +11,7 @@ from browsergpu.arrays.autograd.grad_mode import no_grad
 from browsergpu.engine.core import checks
 from browsergpu.engine.core.errors import InvalidArgument, InvalidType
 from browsergpu.functions import creation, elementwise, manipulation, statistics
+from browsergpu.networks.parameter import take
 
 
 def _with_gradients(op: str, parameters: Any) -> list[Array]:
@@ -65,7 +66,7 @@ def clip_grad_norm_(
     factor = elementwise.minimum(most / (norm + 1e-6), 1.0)
     for one in own:
         gradient: Any = one.grad
-        one.grad = (gradient * factor).astype(gradient.dtype, copy=False)
+        take(gradient, gradient * factor)
     return norm
 
 
@@ -84,4 +85,4 @@ def clip_grad_value_(parameters: Iterable[Array] | Array, clip_value: float) -> 
     bound = checks.nonnegative(op, "clip_value", clip_value)
     for one in _with_gradients(op, parameters):
         gradient: Any = one.grad
-        one.grad = elementwise.clip(gradient, -bound, bound)
+        take(gradient, elementwise.clip(gradient, -bound, bound))

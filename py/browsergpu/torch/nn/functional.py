@@ -87,14 +87,17 @@ def _with_generator(name: str) -> Any:
     return call
 
 
-for _name in ("gumbel_softmax", "rrelu", "feature_alpha_dropout"):
+for _name in ("gumbel_softmax", "rrelu"):
     globals()[_name] = _with_generator(_name)
 
 
 def _chance(name: str) -> Any:
     function = getattr(own, name)
+    is_training = not name.endswith("alpha_dropout")  # PyTorch's defaults differ
 
-    def call(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
+    def call(
+        input: Any, p: float = 0.5, training: bool = is_training, inplace: bool = False
+    ) -> Any:
         if name == "dropout2d" and input.ndim == 2:  # as in PyTorch, each element is a channel
             notice(name, "dropout2d: input has 2 axes, so dropout is used. Use dropout.")
             found = own.dropout(input, p, training, generator=_drawer(input))
@@ -110,7 +113,8 @@ def _chance(name: str) -> Any:
     return returning_tensors(call)
 
 
-for _name in ("dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout"):
+for _name in ("dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout",
+              "feature_alpha_dropout"):  # fmt: skip
     globals()[_name] = _chance(_name)
 
 

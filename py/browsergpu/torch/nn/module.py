@@ -140,6 +140,21 @@ class Module(networks_module.Module):
         return self
 
 
+def _along_axis(theirs: type) -> dict[str, Any]:
+    """Return the methods of a layer whose ``dim=None`` is chosen by the number of axes."""
+    function = {
+        "Softmax": functional.softmax, "LogSoftmax": functional.log_softmax,
+        "Softmin": functional.softmin,
+    }[theirs.__name__]  # fmt: skip
+    plain: Any = theirs
+
+    def __init__(self: Any, dim: int | None = None) -> None:
+        plain.__init__(self, -1 if dim is None else dim)
+        self.dim = self.dim if dim is not None else None
+
+    return {"__init__": __init__, "forward": lambda self, input: function(input, self.dim)}
+
+
 def layer(theirs: type) -> type:
     """Return the class of ``torch.nn`` for a class of ``browsergpu.nn``."""
     names: dict[str, Any] = {"__doc__": theirs.__doc__}
@@ -147,6 +162,8 @@ def layer(theirs: type) -> type:
         names["forward"] = lambda self, x: functional.dropout2d(x, self.p, self.training)
     if theirs.__name__ in ("RNN", "LSTM", "GRU"):
         names["flatten_parameters"] = lambda self: None  # they need no common memory
+    if theirs.__name__ in ("Softmax", "LogSoftmax", "Softmin"):
+        names |= _along_axis(theirs)
     if "MaxPool" in theirs.__name__:
         plain: Any = theirs
         names["forward"] = lambda self, x: functional.with_long_indices(plain.forward(self, x))

@@ -12,6 +12,7 @@ from browsergpu.arrays.autograd.variable import Variable, plain, source_of
 from browsergpu.arrays.value import NODE
 from browsergpu.autograd import array_methods
 from browsergpu.autograd.backward import run_backward, seed
+from browsergpu.engine.core.errors import InvalidArgument
 from browsergpu.engine.device.device import Device
 from browsergpu.functions import data_types, elementwise
 from browsergpu.networks.parameter import take
@@ -210,6 +211,12 @@ def _set_grad(self: Any, value: Any) -> None:
     array_methods.set_grad(self, value)
 
 
+def _matrix_conjugate(self: Any) -> Any:
+    if len(self.shape) not in (0, 2):
+        raise InvalidArgument("Tensor.H", "self", self, "have 2 axes", "Use x.mH.")
+    return self.mT.conj() if self.shape else self.conj()
+
+
 def _set_requires_grad(self: Any, wanted: Any) -> None:
     array_methods.set_requires_grad(self, bool(wanted))
 
@@ -235,7 +242,7 @@ _PROPERTIES: dict[str, Any] = {
     "is_quantized": property(lambda self: False, doc="False."),
     "is_meta": property(lambda self: not self.device.has_values, doc="Whether it has no values."),
     "layout": property(lambda self: "strided", doc="The layout, torch.strided."),
-    "H": property(lambda self: self.mT.conj(), doc="The conjugate with the axes swapped."),
+    "H": property(_matrix_conjugate, doc="The conjugate of a matrix with its axes swapped."),
     "mH": property(lambda self: self.mT.conj(), doc="The conjugate with the last axes swapped."),
     "requires_grad": property(
         lambda self: self.is_tracked,

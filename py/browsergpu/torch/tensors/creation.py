@@ -8,10 +8,10 @@ import numpy as np
 
 from browsergpu.arrays.array import Array
 from browsergpu.autograd.array_methods import detach
-from browsergpu.engine.core.errors import InvalidArgument
+from browsergpu.engine.core.errors import InvalidArgument, InvalidType
 from browsergpu.functions import creation, data_types, elementwise, manipulation
 from browsergpu.torch.tensors.devices import device_of, notice
-from browsergpu.torch.tensors.dtypes import DTYPES, INT64, default_float, dtype_of
+from browsergpu.torch.tensors.dtypes import DTYPES, FLOAT32, INT64, default_float, dtype_of
 from browsergpu.torch.tensors.public import public
 from browsergpu.torch.tensors.tensor import Size, Tensor
 
@@ -133,7 +133,9 @@ def asarray_(
     return finished(found, requires_grad)
 
 
-scalar_tensor = public("scalar_tensor", method=False)(lambda s, **options: tensor(s, **options))
+scalar_tensor = public("scalar_tensor", method=False)(
+    lambda s, **options: tensor(s, **{"dtype": default_float(), **options})
+)
 
 
 def _filled(name: str, make: Any) -> None:
@@ -282,7 +284,10 @@ def linspace(
 @public(method=False)
 def logspace(start: Any, end: Any, steps: int, base: float = 10.0, **options: Any) -> Any:
     """Return powers of ``base`` whose exponents are ``linspace(start, end, steps)``."""
-    return base ** linspace(start, end, steps, **options)
+    kind, requires_grad = options.pop("dtype", None), options.pop("requires_grad", False)
+    found = base ** linspace(start, end, steps, dtype=FLOAT32, **options)
+    kind = dtype_of("logspace", kind) or default_float()
+    return finished(data_types.astype(found, kind, copy=False), requires_grad)
 
 
 @public(method=False)
@@ -317,6 +322,8 @@ _triangle("triu_indices")
 def meshgrid(*tensors: Any, indexing: str = "ij") -> Any:
     """Return the coordinates of a grid, by default in the order of the axes ("ij")."""
     given = tensors[0] if len(tensors) == 1 and isinstance(tensors[0], list | tuple) else tensors
+    if len({x.dtype for x in given}) > 1:
+        raise InvalidType("meshgrid", "tensors", [x.dtype for x in given], "tensors of one dtype")
     return creation.meshgrid(*given, indexing=indexing)
 
 

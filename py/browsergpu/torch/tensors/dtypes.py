@@ -124,9 +124,15 @@ def _dtype(x: Any) -> Any:
     return x if isinstance(x, np.dtype) else x.dtype if isinstance(x, Array) else np.dtype(type(x))
 
 
+def _kind_of(number: Any) -> Any:
+    return np.dtype(dtype_of("result_type", type(number)))
+
+
 @public(method=False)
 def result_type(tensor1: Any, tensor2: Any) -> Any:
     """Return the dtype of an operation on two tensors or numbers."""
+    if not isinstance(tensor1, Array) and not isinstance(tensor2, Array):
+        return promoted(*(one for x in (tensor1, tensor2) for one in (_kind_of(x), False)))
     if not isinstance(tensor1, Array) or not isinstance(tensor2, Array):
         return data_types.result_type(tensor1, tensor2)
     return promoted(tensor1.dtype, bool(tensor1.shape), tensor2.dtype, bool(tensor2.shape))
@@ -159,10 +165,16 @@ def is_complex(input: Any) -> bool:
 @public(method=False)
 def finfo(type: Any = None) -> Any:
     """Return the limits of a float dtype."""
-    return data_types.finfo(dtype_of("finfo", type) or _default[0])
+    found = data_types.finfo(dtype_of("finfo", type) or _default[0])
+    found.tiny = found.smallest_normal
+    found.resolution = float(np.finfo(found.dtype).resolution)
+    found.dtype = found.dtype.name
+    return found
 
 
 @public(method=False)
 def iinfo(type: Any) -> Any:
     """Return the limits of an integer dtype."""
-    return data_types.iinfo(dtype_of("iinfo", type))
+    found = data_types.iinfo(dtype_of("iinfo", type))
+    found.dtype = found.dtype.name
+    return found

@@ -15,12 +15,16 @@ from browsergpu.engine.core.element_types import is_same_kind
 from browsergpu.engine.core.errors import InvalidArgument, InvalidType
 from browsergpu.functions import data_types, elementwise, manipulation, parts
 from browsergpu.functions.ordering import additions, sorting
+from browsergpu.torch.tensors.pointwise import factor
 from browsergpu.torch.tensors.public import add_method, public
+from browsergpu.torch.tensors.shapes import axis_of
 from browsergpu.torch.tensors.tensor import Tensor, TrackedTensor, as_tensors
 
 _WHOLE = slice(None)
 _ARRAYS = (Array, np.ndarray)
 _SCALARS = (*_ARRAYS, np.generic)
+#: What a list contains if it stands for a tuple of keys, as in PyTorch.
+_KEYS = (list, tuple, range, slice, *_ARRAYS, type(None), type(Ellipsis))
 
 
 def _is_indices(item: Any) -> bool:
@@ -68,6 +72,23 @@ def _axes_of(item: Any) -> int:
     return len(item.shape) if is_mask else 1
 
 
+def _meant(key: Any) -> Any:
+    """Return a key in which lists of several keys are tuples, and uint8 tensors are masks."""
+    if type(key) is list and len(key) < 32 and any(isinstance(one, _KEYS) for one in key):
+        key = tuple(key)
+    if type(key) is tuple:
+        for one in key:
+            if isinstance(one, _ARRAYS) and one.dtype == np.uint8:
+                return tuple([_mask(one) for one in key])
+        return key
+    return _mask(key)
+
+
+def _mask(item: Any) -> Any:
+    is_mask = isinstance(item, _ARRAYS) and item.dtype == np.uint8
+    return item.astype(np.bool_) if is_mask else item
+
+
 def _number(item: Any) -> Any:
     return int(item) if isinstance(item, Array) and _selects(item) else item
 
@@ -77,6 +98,9 @@ def _indexed(owner: type, base: Any) -> None:
 
     def getitem(self: Any, key: Any) -> Any:
         kind = type(key)
+        if kind is not int and kind is not slice:
+            key = _meant(key)
+            kind = type(key)
         if kind is int or kind is tuple:
             own, key = _parts(self, key)
             if own is not self:
@@ -87,6 +111,8 @@ def _indexed(owner: type, base: Any) -> None:
         return found
 
     def setitem(self: Any, key: Any, value: Any) -> None:
+        if type(key) is not int:
+            key = _meant(key)
         if type(key) is tuple:
             own, key = _parts(self, key, is_written=True)
             if own is not self:
@@ -104,9 +130,13 @@ _indexed(TrackedTensor, Variable)
 
 def _cut(input: Any, index: Any, dim: int) -> Any:
     """Return the part of a tensor whose other axes are as long as those of the indices."""
-    at = dim % max(len(input.shape), 1)
+    at = axis_of("gather", dim, len(input.shape))
     if len(index.shape) != len(input.shape):
         raise InvalidArgument("gather", "index", index, f"have {len(input.shape)} axes")
+    both = enumerate(zip(index.shape, input.shape, strict=True))
+    if 0 not in index.shape and any(n != at and one > most for n, (one, most) in both):
+        expected = f"at most as long as input, {tuple(input.shape)}, along each axis but dim"
+        raise InvalidArgument("gather", "index", index, expected)
     key = tuple([_WHOLE if n == at else slice(0, one) for n, one in enumerate(index.shape)])
     return input[key]
 
@@ -130,7 +160,12 @@ def take_along_dim(input: Any, indices: Any, dim: Any = None) -> Any:
 @public()
 def index_select(input: Any, dim: int, index: Any) -> Any:
     """Return the parts at indices of an axis."""
-    return manipulation.take(input, index, axis=dim)
+    at = axis_of("index_select", dim, len(input.shape))
+    if len(index.shape) > 1:
+        raise InvalidArgument("index_select", "index", index, "have at most 1 axis")
+    if not input.shape:
+        return manipulation.reshape(manipulation.take(input.reshape(1), index.reshape(1)), ())
+    return manipulation.take(input, manipulation.reshape(index, (-1,)), axis=at)
 
 
 @public()
@@ -149,7 +184,11 @@ def masked_select(input: Any, mask: Any) -> Any:
 @public(function=True, out=False)
 def masked_fill(input: Any, mask: Any, value: Any) -> Any:
     """Replace elements where a mask is true."""
+    if mask.dtype.kind != "b":
+        raise InvalidType("masked_fill", "mask", mask.dtype, "a bool tensor", "Compare it.")
     if isinstance(value, Array):
+        if value.shape:
+            raise InvalidArgument("masked_fill", "value", value, "a number, or have no axes")
         return elementwise.where(mask, data_types.astype(value, input.dtype, copy=False), input)
     return elementwise.where(mask, _scalar("masked_fill", value, input.dtype), input)
 
@@ -185,29 +224,56 @@ def _along(dim: int, index: Any) -> tuple[Any, ...]:
     return (_WHOLE,) * dim + (index,)
 
 
-def _moved(f: Any, input: Any, dim: int, index: Any, source: Any) -> Any:
-    own = manipulation.moveaxis(input, dim, 0)
-    if isinstance(source, Array) and source.shape:
-        source = manipulation.moveaxis(source, dim, 0)
-    return manipulation.moveaxis(f(own, index, source), 0, dim)
+def of_one_dtype(op: str, input: Any, source: Any) -> None:
+    """Raise InvalidType for a source of another dtype than the tensor that takes its values."""
+    if source.dtype != input.dtype:
+        expected = f"{input.dtype}, as input"
+        raise InvalidType(op, "source", source.dtype, expected, "Call source.to(input.dtype).")
+
+
+def _moved(op: str, f: Any, input: Any, dim: int, index: Any, source: Any) -> Any:
+    """Return the result of a function of parts along the first axis for parts along another."""
+    at = axis_of(op, dim, len(input.shape))
+    if len(index.shape) > 1:
+        raise InvalidArgument(op, "index", index, "have at most 1 axis")
+    own = manipulation.moveaxis(input, at, 0) if input.shape else manipulation.reshape(input, (1,))
+    index = manipulation.reshape(index, (-1,))
+    if isinstance(source, Array) and op != "index_fill":
+        of_one_dtype(op, input, source)
+        wanted = (index.shape[0], *own.shape[1:])
+        parts_ = manipulation.moveaxis(source, at, 0) if len(source.shape) > at else source
+        if not source.shape or (not input.shape and len(source.shape) == 1):
+            parts_ = manipulation.reshape(source, (-1,))
+        if tuple(parts_.shape) != wanted:
+            expected = f"have a part for each of the {index.shape[0]} indices along axis {at}"
+            raise InvalidArgument(op, "source", source, expected)
+        source = parts_
+    found = f(own, index, source)
+    if not input.shape:
+        return manipulation.reshape(found, ())
+    return manipulation.moveaxis(found, 0, at)
 
 
 @public(out=False)
 def index_add(input: Any, dim: int, index: Any, source: Any, *, alpha: Any = 1) -> Any:
     """Return a copy with parts added at indices of an axis."""
-    return _moved(added, input, dim, index, source if alpha == 1 else source * alpha)
+    factor("index_add", "alpha", alpha, source)
+    given = source if type(alpha) is int and alpha == 1 else source * alpha
+    return _moved("index_add", added, input, dim, index, given)
 
 
 @public(out=False)
 def index_copy(input: Any, dim: int, index: Any, source: Any) -> Any:
     """Return a copy with parts replaced at indices of an axis."""
-    return _moved(parts.assigned, input, dim, index, source)
+    return _moved("index_copy", parts.assigned, input, dim, index, source)
 
 
 @public(out=False)
 def index_fill(input: Any, dim: int, index: Any, value: Any) -> Any:
     """Return a copy with a number at indices of an axis."""
-    return _moved(parts.assigned, input, dim, index, value)
+    if isinstance(value, Array) and value.shape:
+        raise InvalidArgument("index_fill", "value", value, "a number, or have no axes")
+    return _moved("index_fill", parts.assigned, input, dim, index, value)
 
 
 @public(out=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -13,10 +14,17 @@ from browsergpu.arrays.autograd.rules import values
 from browsergpu.arrays.autograd.variable import Variable
 from browsergpu.arrays.value import Value
 from browsergpu.engine.core.above import ABOVE
-from browsergpu.engine.core.errors import InvalidArgument
-from browsergpu.functions import data_types, elementwise, special
+from browsergpu.engine.core.errors import InvalidArgument, InvalidType
+from browsergpu.functions import creation, data_types, elementwise, special
 from browsergpu.functions.nn import activations
-from browsergpu.torch.tensors.dtypes import FLOAT32, INT64, default_float, operands
+from browsergpu.torch.tensors.dtypes import (
+    BOOL,
+    DTYPES,
+    FLOAT32,
+    INT64,
+    default_float,
+    operands,
+)  # fmt: skip
 from browsergpu.torch.tensors.public import add_method, public
 from browsergpu.torch.tensors.tensor import BatchedTensor, Tensor, TrackedTensor
 
@@ -27,22 +35,22 @@ _UNARY: dict[str, Any] = {
         for name in (
             "abs", "acos", "acosh", "asin", "asinh", "atan", "atanh", "ceil", "cos", "cosh", "exp",
             "expm1", "floor", "log", "log10", "log1p", "log2", "negative", "positive", "reciprocal",
-            "sign", "signbit", "sin", "sinh", "sqrt", "square", "tan", "tanh", "trunc", "isfinite",
+            "signbit", "sin", "sinh", "sqrt", "tan", "tanh", "trunc", "isfinite",
             "isinf", "isnan", "logical_not",
         )
     },
     "absolute": elementwise.abs, "arccos": elementwise.acos, "arcsin": elementwise.asin,
     "arctan": elementwise.atan, "arccosh": elementwise.acosh, "arcsinh": elementwise.asinh,
     "arctanh": elementwise.atanh, "neg": elementwise.negative, "fix": elementwise.trunc,
-    "bitwise_not": elementwise.bitwise_invert, "sgn": elementwise.sign,
+    "bitwise_not": elementwise.bitwise_invert,
     "erf": special.erf, "erfc": special.erfc, "erfinv": special.erfinv, "exp2": special.exp2,
-    "lgamma": special.gammaln, "digamma": special.digamma, "sigmoid": special.expit,
+    "digamma": special.digamma, "sigmoid": special.expit,
     "special_expit": special.expit, "i0": special.i0, "sinc": special.sinc,
     "relu": activations.relu,
 }  # fmt: skip
 #: Functions of one argument for which integers are cast to float first.
 _OF_FLOATS = frozenset({
-    "erf", "erfc", "erfinv", "exp2", "lgamma", "digamma", "sigmoid", "i0", "sinc", "reciprocal",
+    "erf", "erfc", "erfinv", "exp2", "digamma", "sigmoid", "i0", "sinc", "reciprocal",
 })  # fmt: skip
 _BINARY: dict[str, Any] = {
     "multiply": elementwise.multiply, "mul": elementwise.multiply,
@@ -56,9 +64,9 @@ _BINARY: dict[str, Any] = {
     "bitwise_left_shift": elementwise.bitwise_left_shift,
     "bitwise_right_shift": elementwise.bitwise_right_shift,
     "logical_and": elementwise.logical_and, "logical_or": elementwise.logical_or,
-    "logical_xor": elementwise.logical_xor, "xlogy": special.xlogy,
+    "logical_xor": elementwise.logical_xor,
     "fmax": "fmax", "fmin": "fmin", "fmod": "fmod", "gcd": "gcd", "lcm": "lcm",
-    "logaddexp2": "logaddexp2", "heaviside": "heaviside", "float_power": "float_power",
+    "logaddexp2": "logaddexp2",
 }  # fmt: skip
 _COMPARISONS: dict[str, Any] = {
     "eq": elementwise.equal, "ne": elementwise.not_equal, "not_equal": elementwise.not_equal,
@@ -111,16 +119,84 @@ for _name, _function in (*_BINARY.items(), *_COMPARISONS.items()):
     _of_two(_name, _function)
 
 
+@public("sign", "sgn")
+def sign(input: Any) -> Any:
+    """Return -1, 0 or 1 by the sign, and 0 for NaN."""
+    if input.dtype.kind != "f":
+        return elementwise.sign(input)
+    return elementwise.where(elementwise.isnan(input), 0.0, elementwise.sign(input))
+
+
+@public()
+def square(input: Any) -> Any:
+    """Return the squares, int64 for bools."""
+    return elementwise.square(input if input.dtype.kind != "b" else input.astype(INT64))
+
+
+@public()
+def lgamma(input: Any) -> Any:
+    """Return the logarithm of the magnitude of the gamma function, infinity at both infinities."""
+    x = floats(input)
+    return elementwise.where(elementwise.isinf(x), math.inf, special.gammaln(x))
+
+
+def _as_tensor_beside(x: Any, other: Any) -> Any:
+    """Return a number beside a tensor of floats as a tensor of its dtype, others as they are."""
+    if isinstance(x, Array) or not isinstance(other, Array) or other.dtype.kind != "f":
+        return x
+    return creation.full((), float(x), dtype=other.dtype, device=other.device)
+
+
+@public()
+def xlogy(input: Any, other: Any) -> Any:
+    """Return ``input * log(other)``, and 0 where input is 0."""
+    own, theirs = operands(_as_tensor_beside(input, other), _as_tensor_beside(other, input))
+    return special.xlogy(own, theirs)
+
+
+@public()
+def heaviside(input: Any, values: Any) -> Any:
+    """Return 0 for negative elements, 1 for positive ones, and ``values`` for zeros."""
+    if not isinstance(values, Array) or values.dtype != input.dtype:
+        raise InvalidType("heaviside", "values", values, f"a tensor of {input.dtype}")
+    return ABOVE.namespace.heaviside(input, values).astype(input.dtype, copy=False)
+
+
+@public()
+def float_power(input: Any, exponent: Any) -> Any:
+    """Return powers in the widest float dtype, float32 or complex64."""
+    return elementwise.pow(_widest(input), _widest(exponent))
+
+
+def _widest(x: Any) -> Any:
+    if not isinstance(x, Array):
+        return x if isinstance(x, complex) else float(x)
+    return data_types.astype(x, FLOAT32, copy=False) if x.dtype.kind != "c" else x
+
+
+def factor(op: str, name: str, value: Any, *tensors: Any) -> Any:
+    """Return the factor of a product. Raises InvalidArgument for a float beside integers."""
+    if isinstance(value, float) and all(x.dtype.kind in "iub" for x in tensors):
+        raise InvalidArgument(op, name, value, "an integer beside tensors of integers")
+    return value
+
+
+def _times(op: str, input: Any, other: Any, alpha: Any) -> Any:
+    if type(alpha) is int and alpha == 1:
+        return other
+    return other * factor(op, "alpha", alpha, *(x for x in (input, other) if isinstance(x, Array)))
+
+
 @public()
 def add(input: Any, other: Any, *, alpha: Any = 1) -> Any:
     """Return ``input + alpha * other``."""
-    return elementwise.add(*operands(input, other if alpha == 1 else other * alpha))
+    return elementwise.add(*operands(input, _times("add", input, other, alpha)))
 
 
 @public("sub", "subtract")
 def subtract(input: Any, other: Any, *, alpha: Any = 1) -> Any:
     """Return ``input - alpha * other``."""
-    return elementwise.subtract(*operands(input, other if alpha == 1 else other * alpha))
+    return elementwise.subtract(*operands(input, _times("sub", input, other, alpha)))
 
 
 @public()
@@ -218,12 +294,14 @@ def lerp(input: Any, end: Any, weight: Any) -> Any:
 @public()
 def addcmul(input: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Any:
     """Return ``input + value * tensor1 * tensor2``."""
-    return input + value * (tensor1 * tensor2)
+    return input + factor("addcmul", "value", value, input) * (tensor1 * tensor2)
 
 
 @public()
 def addcdiv(input: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Any:
     """Return ``input + value * tensor1 / tensor2``."""
+    if not any(x.dtype.kind in "fc" for x in (input, tensor1, tensor2)):
+        raise InvalidType("addcdiv", "input", input.dtype, "a float dtype", "Call x.float() first.")
     return input + value * (tensor1 / tensor2)
 
 
@@ -312,8 +390,11 @@ def resolve_conj(input: Any) -> Any:
 
 @public()
 def angle(input: Any) -> Any:
-    """Return the angles of complex numbers."""
-    return ABOVE.namespace.angle(input)
+    """Return the angles of complex numbers, π for negative numbers."""
+    if input.dtype.kind == "c":
+        return ABOVE.namespace.angle(input)
+    x = floats(input)
+    return elementwise.where(elementwise.isnan(x), x, math.pi * (x < 0).astype(x.dtype))
 
 
 @public("rad2deg")
@@ -333,12 +414,24 @@ def where(condition: Any, input: Any = None, other: Any = None) -> Any:
     """Choose between two tensors, or return the indices of nonzero elements."""
     if input is None and other is None:
         return ABOVE.namespace.nonzero(condition)
+    if condition.dtype != np.bool_ and condition.dtype != np.uint8:
+        advice = "Compare it, as in x != 0."
+        raise InvalidType("where", "condition", condition.dtype, "a bool tensor", advice)
     input, other = operands(input, other)
     if not isinstance(input, Array) and not isinstance(other, Array):
-        dtype = FLOAT32 if isinstance(input, float) or isinstance(other, float) else INT64
-        like = data_types.astype(condition, dtype)
-        return elementwise.where(condition, like * 0 + input, other)
+        kind = _kind_of_numbers(input, other)
+        input, other = (creation.full((), x, dtype=kind, device=condition.device)
+                        for x in (input, other))  # fmt: skip
     return elementwise.where(condition, input, other)
+
+
+def _kind_of_numbers(*numbers: Any) -> Any:
+    kinds = {type(x) for x in numbers}
+    if complex in kinds:
+        return DTYPES["complex64"]
+    if float in kinds:
+        return default_float()
+    return BOOL if kinds == {bool} else INT64
 
 
 def where_method(self: Any, condition: Any, other: Any) -> Any:

@@ -12,6 +12,7 @@ from browsergpu.functions import creation, elementwise, manipulation
 from browsergpu.functions.linalg import contraction, equations, linear, norms, triangular
 from browsergpu.torch.tensors.dtypes import operands
 from browsergpu.torch.tensors.indexing import in_place
+from browsergpu.torch.tensors.pointwise import factor
 from browsergpu.torch.tensors.public import add_method, public
 
 _named: Any = namedtuple
@@ -23,6 +24,8 @@ def _product(name: str, rank: int) -> None:
         if len(input.shape) != rank or len(mat2.shape) != rank:
             given = input if len(input.shape) != rank else mat2
             raise InvalidArgument(name, "input", given, f"have {rank} axes", "Use matmul.")
+        if rank == 3 and input.shape[0] != mat2.shape[0]:
+            raise InvalidArgument(name, "mat2", mat2, f"have {input.shape[0]} matrices")
         return linear.matmul(input, mat2)
 
     function.__name__ = name
@@ -43,6 +46,8 @@ def matmul(input: Any, other: Any) -> Any:
 @public()
 def mv(input: Any, vec: Any) -> Any:
     """Return the product of a matrix and a vector."""
+    if input.ndim != 2 or vec.ndim != 1:
+        raise InvalidArgument("mv", "vec", vec, "a vector, and input a matrix", "Use matmul.")
     return linear.matmul(input, vec)
 
 
@@ -80,6 +85,8 @@ def outer(input: Any, vec2: Any) -> Any:
 
 def _with_product(name: str) -> None:
     def function(input: Any, first: Any, second: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
+        factor(name, "alpha", alpha, first, second)
+        factor(name, "beta", beta, input)
         found = linear.matmul(first, second)
         if name == "addbmm":
             found = ABOVE.namespace.sum(found, axis=0)
@@ -102,6 +109,8 @@ for _name in ("addmm", "addmv", "baddbmm", "addbmm"):
 @public()
 def addr(input: Any, vec1: Any, vec2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
     """Return ``beta * input + alpha * outer(vec1, vec2)``."""
+    factor("addr", "alpha", alpha, vec1, vec2)
+    factor("addr", "beta", beta, input)
     found = alpha * linear.outer(vec1, vec2)
     return found if beta == 0 else beta * input + found
 
@@ -139,6 +148,8 @@ def cross(input: Any, other: Any, dim: int | None = None) -> Any:
 @public(out=False)
 def trace(input: Any) -> Any:
     """Return the sum of the diagonal."""
+    if input.ndim != 2:
+        raise InvalidArgument("trace", "input", input, "have 2 axes")
     return linear.trace(input)
 
 
@@ -216,6 +227,8 @@ add_method("__rmatmul__", _rmatmul)
 @public("renorm")
 def renorm(input: Any, p: float, dim: int, maxnorm: float) -> Any:
     """Scale the parts along an axis whose norm is larger than ``maxnorm``."""
+    if input.ndim < 2:
+        raise InvalidArgument("renorm", "input", input, "have at least 2 axes")
     rest = tuple([n for n in range(input.ndim) if n != dim % input.ndim])
     size = norms.vector_norm(input, axis=rest, keepdims=True, ord=p)
     return input * elementwise.where(size > maxnorm, maxnorm / (size + 1e-7), 1.0)

@@ -10,12 +10,20 @@ import numpy as np
 from browsergpu.arrays.array import Array
 from browsergpu.engine.core.above import ABOVE
 from browsergpu.engine.core.errors import InvalidArgument, InvalidType
-from browsergpu.functions import data_types, elementwise, manipulation, special, statistics
+from browsergpu.functions import (
+    creation,
+    data_types,
+    elementwise,
+    manipulation,
+    special,
+    statistics,
+)  # fmt: skip
 from browsergpu.functions.linalg import norms
 from browsergpu.functions.ordering import cumulative, sorting
 from browsergpu.torch.tensors.dtypes import INT64, dtype_of, operands
 from browsergpu.torch.tensors.pointwise import floats
 from browsergpu.torch.tensors.public import public
+from browsergpu.torch.tensors.shapes import axis_of
 
 
 def pair(name: str) -> Any:
@@ -30,11 +38,17 @@ _Nanmedian = pair("nanmedian")
 _Kth, _Cummax, _Cummin = pair("kthvalue"), pair("cummax"), pair("cummin")
 
 
-def axes(dim: Any) -> Any:
-    """Return NumPy's axis for PyTorch's dim. An empty sequence stands for all axes."""
-    if isinstance(dim, list | tuple):
-        return tuple(dim) or None
-    return dim
+def axes(op: str, input: Any, dim: Any) -> Any:
+    """Return NumPy's axis for PyTorch's dim. An empty sequence stands for all axes.
+
+    A tensor without axes has the dims 0 and -1, which stand for its element.
+    """
+    several = isinstance(dim, list | tuple)
+    if dim is not None and not input.shape:
+        for one in dim if several else (dim,):
+            axis_of(op, one, 0)
+        return None
+    return (tuple(dim) or None) if several else dim
 
 
 def _cast(op: str, x: Any, dtype: Any) -> Any:
@@ -52,20 +66,23 @@ def _added_kind(op: str, x: Any, dtype: Any) -> Any:
 def sum(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
     """Add up elements, along axes or all."""
     kind = _added_kind("sum", input, dtype)
-    return statistics.sum(input, axis=axes(dim), dtype=kind, keepdims=keepdim)
+    return statistics.sum(input, axis=axes("sum", input, dim), dtype=kind, keepdims=keepdim)
 
 
 @public()
 def nansum(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
     """Add up elements that are not NaN."""
-    return ABOVE.namespace.nansum(_cast("nansum", input, dtype), axis=axes(dim), keepdims=keepdim)
+    kind = _added_kind("nansum", input, dtype)
+    x = _cast("nansum", input, kind)
+    found = ABOVE.namespace.nansum(x, axis=axes("nansum", input, dim), keepdims=keepdim)
+    return _cast("nansum", found, kind)
 
 
 @public()
 def prod(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
     """Multiply elements, along an axis or all."""
     kind = _added_kind("prod", input, dtype)
-    return statistics.prod(input, axis=axes(dim), dtype=kind, keepdims=keepdim)
+    return statistics.prod(input, axis=axes("prod", input, dim), dtype=kind, keepdims=keepdim)
 
 
 @public()
@@ -75,14 +92,14 @@ def mean(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = Non
     if x.dtype.kind not in "fc":
         advice = "Call x.float() first."
         raise InvalidType("mean", "input", x.dtype, "a float or complex dtype", advice)
-    return statistics.mean(x, axis=axes(dim), keepdims=keepdim)
+    return statistics.mean(x, axis=axes("mean", input, dim), keepdims=keepdim)
 
 
 @public()
 def nanmean(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
     """Return the mean of elements that are not NaN."""
     x = _cast("nanmean", input, dtype)
-    return ABOVE.namespace.nanmean(x, axis=axes(dim), keepdims=keepdim)
+    return ABOVE.namespace.nanmean(x, axis=axes("nanmean", input, dim), keepdims=keepdim)
 
 
 def _correction(op: str, unbiased: Any, correction: Any) -> float:
@@ -96,8 +113,11 @@ def _correction(op: str, unbiased: Any, correction: Any) -> float:
 def _spread(op: str, f: Any, input: Any, dim: Any, unbiased: Any, keepdim: Any, of: Any) -> Any:
     if isinstance(dim, bool):
         dim, unbiased = None, dim
+    if input.dtype.kind not in "fc":
+        advice = "Call x.float() first."
+        raise InvalidType(op, "input", input.dtype, "a float or complex dtype", advice)
     given = _correction(op, unbiased, of)
-    return f(input, axis=axes(dim), correction=given, keepdims=keepdim)
+    return f(input, axis=axes(op, input, dim), correction=given, keepdims=keepdim)
 
 
 @public()
@@ -119,17 +139,25 @@ def std(
 
 
 @public(method=False, out=False)
-def var_mean(input: Any, dim: Any = None, **options: Any) -> Any:
+def var_mean(
+    input: Any, dim: Any = None, unbiased: Any = None, keepdim: bool = False, *,
+    correction: Any = None,
+) -> Any:  # fmt: skip
     """Return the variance and the mean."""
     over = None if isinstance(dim, bool) else dim  # var_mean(x, unbiased)
-    return var(input, dim, **options), mean(input, over, keepdim=options.get("keepdim", False))
+    spread = var(input, dim, unbiased, keepdim, correction=correction)
+    return spread, mean(input, over, keepdim)
 
 
 @public(method=False, out=False)
-def std_mean(input: Any, dim: Any = None, **options: Any) -> Any:
+def std_mean(
+    input: Any, dim: Any = None, unbiased: Any = None, keepdim: bool = False, *,
+    correction: Any = None,
+) -> Any:  # fmt: skip
     """Return the standard deviation and the mean."""
     over = None if isinstance(dim, bool) else dim  # std_mean(x, unbiased)
-    return std(input, dim, **options), mean(input, over, keepdim=options.get("keepdim", False))
+    spread = std(input, dim, unbiased, keepdim, correction=correction)
+    return spread, mean(input, over, keepdim)
 
 
 def at(input: Any, where: Any, dim: int, keepdim: bool, kind: Any) -> Any:
@@ -141,8 +169,10 @@ def at(input: Any, where: Any, dim: int, keepdim: bool, kind: Any) -> Any:
     return kind(values, where)
 
 
-def _of_scalar(input: Any, kind: Any) -> Any:
-    return kind(input, data_types.astype(input * 0, "int64"))
+def _of_scalar(op: str, input: Any, dim: Any, kind: Any) -> Any:
+    """Return the element of a tensor without axes, and its index along the dims 0 and -1."""
+    axis_of(op, dim, 0)
+    return kind(input, creation.zeros((), dtype="int64", device=input.device))
 
 
 @public("max")
@@ -152,9 +182,11 @@ def max_(input: Any, dim: Any = None, keepdim: bool = False, *, other: Any = Non
     if other is not None:
         return elementwise.maximum(*operands(input, other))
     if dim is None:
+        if keepdim:
+            raise InvalidArgument("max", "keepdim", keepdim, "False without dim")
         return statistics.max(input)
     if not input.shape:
-        return _of_scalar(input, _Max)
+        return _of_scalar("max", input, dim, _Max)
     return at(input, sorting.argmax(input, axis=dim, keepdims=True), dim, keepdim, _Max)
 
 
@@ -165,22 +197,24 @@ def min_(input: Any, dim: Any = None, keepdim: bool = False, *, other: Any = Non
     if other is not None:
         return elementwise.minimum(*operands(input, other))
     if dim is None:
+        if keepdim:
+            raise InvalidArgument("min", "keepdim", keepdim, "False without dim")
         return statistics.min(input)
     if not input.shape:
-        return _of_scalar(input, _Min)
+        return _of_scalar("min", input, dim, _Min)
     return at(input, sorting.argmin(input, axis=dim, keepdims=True), dim, keepdim, _Min)
 
 
 @public()
 def amax(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
     """Return the maximum along axes."""
-    return statistics.max(input, axis=axes(dim), keepdims=keepdim)
+    return statistics.max(input, axis=axes("amax", input, dim), keepdims=keepdim)
 
 
 @public()
 def amin(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
     """Return the minimum along axes."""
-    return statistics.min(input, axis=axes(dim), keepdims=keepdim)
+    return statistics.min(input, axis=axes("amin", input, dim), keepdims=keepdim)
 
 
 @public(out=False)
@@ -192,42 +226,46 @@ def aminmax(input: Any, *, dim: Any = None, keepdim: bool = False) -> Any:
 @public()
 def argmax(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
     """Return the index of the maximum."""
-    return sorting.argmax(input, axis=dim, keepdims=keepdim)
+    return sorting.argmax(input, axis=axes("argmax", input, dim), keepdims=keepdim)
 
 
 @public()
 def argmin(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
     """Return the index of the minimum."""
-    return sorting.argmin(input, axis=dim, keepdims=keepdim)
+    return sorting.argmin(input, axis=axes("argmin", input, dim), keepdims=keepdim)
 
 
 @public("all")
 def all_(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
     """Test whether all elements are nonzero."""
-    return _as_tested(input, statistics.all(input, axis=axes(dim), keepdims=keepdim))
+    return _tested("all", statistics.all, input, dim, keepdim)
 
 
 @public("any")
 def any_(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
     """Test whether an element is nonzero."""
-    return _as_tested(input, statistics.any(input, axis=axes(dim), keepdims=keepdim))
+    return _tested("any", statistics.any, input, dim, keepdim)
 
 
-def _as_tested(input: Any, found: Any) -> Any:
-    """Return the result of a test: bool, but uint8 for uint8."""
+def _tested(op: str, f: Any, input: Any, dim: Any, keepdim: bool) -> Any:
+    """Return the result of a test: bool, but uint8 for uint8. No dims test each element."""
+    if isinstance(dim, list | tuple) and not dim:
+        found = elementwise.not_equal(input, 0)
+    else:
+        found = f(input, axis=axes(op, input, dim), keepdims=keepdim)
     return data_types.astype(found, input.dtype) if input.dtype == np.uint8 else found
 
 
 @public()
 def count_nonzero(input: Any, dim: Any = None) -> Any:
     """Count the elements that are not zero."""
-    return statistics.count_nonzero(input, axis=axes(dim))
+    return statistics.count_nonzero(input, axis=axes("count_nonzero", input, dim))
 
 
 @public()
 def logsumexp(input: Any, dim: Any, keepdim: bool = False) -> Any:
     """Return the logarithm of the sum of exponentials."""
-    return special.logsumexp(floats(input), axes(dim), None, keepdim)
+    return special.logsumexp(floats(input), axes("logsumexp", input, dim), None, keepdim)
 
 
 def kth(input: Any, k: int, dim: int, keepdim: bool, kind: Any) -> Any:
@@ -240,8 +278,11 @@ def kth(input: Any, k: int, dim: int, keepdim: bool, kind: Any) -> Any:
 @public()
 def kthvalue(input: Any, k: int, dim: int = -1, keepdim: bool = False) -> Any:
     """Return the k-th smallest elements, counted from 1, and their indices."""
-    if not 1 <= k <= input.shape[dim]:
-        raise InvalidArgument("kthvalue", "k", k, f"from 1 to {input.shape[dim]}")
+    extent = input.shape[dim] if input.shape else 1
+    if not 1 <= k <= extent:
+        raise InvalidArgument("kthvalue", "k", k, f"from 1 to {extent}")
+    if not input.shape:
+        return _of_scalar("kthvalue", input, dim, _Kth)
     return kth(input, k - 1, dim, keepdim, _Kth)
 
 
@@ -251,6 +292,8 @@ def median(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
     if dim is None:
         flat = manipulation.reshape(input, (-1,))
         return median(flat, 0)[0]
+    if not input.shape:
+        return _of_scalar("median", input, dim, _Median)
     found = kth(input, (input.shape[dim] - 1) // 2, dim, keepdim, _Median)
     if input.dtype.kind != "f":
         return found
@@ -268,6 +311,8 @@ def nanmedian(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
     """Return the lower median of elements that are not NaN, and along an axis the indices too."""
     if dim is None:
         return nanmedian(manipulation.reshape(input, (-1,)), 0)[0]
+    if not input.shape:
+        return _of_scalar("nanmedian", input, dim, _Nanmedian)
     if input.dtype.kind != "f":
         return median(input, dim, keepdim)
     # NaN sorts last
@@ -281,6 +326,8 @@ def nanmedian(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
 @public()
 def mode(input: Any, dim: int = -1, keepdim: bool = False) -> Any:
     """Return the most frequent elements along an axis, and an index of each."""
+    if not input.shape:
+        return _of_scalar("mode", input, dim, _Mode)
     x = input
     column = manipulation.expand_dims(x, dim % x.ndim + 1)
     row = manipulation.expand_dims(x, dim % x.ndim)
@@ -327,6 +374,7 @@ def logcumsumexp(input: Any, dim: int) -> Any:
         advice = "Call x.float() first."
         raise InvalidType("logcumsumexp", "input", input.dtype, "a float dtype", advice)
     if not input.shape:
+        axis_of("logcumsumexp", dim, 0)
         return input.__copy__()
     own = cumulative.scanned(manipulation.moveaxis(input, dim, -1), elementwise.logaddexp)
     return manipulation.moveaxis(own, -1, dim)
@@ -335,12 +383,15 @@ def logcumsumexp(input: Any, dim: int) -> Any:
 def _cumulative(x: Any, dim: int, kind: Any, name: str) -> Any:
     """Return running results. A scalar is its own."""
     if not x.shape:
+        axis_of(name, dim, 0)
         return x.__copy__() if kind is None else data_types.astype(x, kind)
     return getattr(sorting, name)(x, axis=dim, dtype=kind)
 
 
 def _running(input: Any, dim: int, kind: Any, *, sign: int) -> Any:
     """Return running extrema and the index of each, the last one of equal elements."""
+    if not input.shape:
+        return _of_scalar("cummax" if sign > 0 else "cummin", input, dim, kind)
     n = input.shape[dim]
     x = manipulation.moveaxis(input, dim, -1)
     last, place = x, ABOVE.namespace.arange(n, device=x.device)
@@ -384,7 +435,7 @@ def norm(
         own = x if dim is None else manipulation.moveaxis(x, dim, (-2, -1))
         found = norms.matrix_norm(own, keepdims=keepdim, ord="nuc")
         return manipulation.moveaxis(found, (-2, -1), dim) if keepdim and dim is not None else found
-    return norms.vector_norm(x, axis=axes(dim), keepdims=keepdim, ord=order)
+    return norms.vector_norm(x, axis=axes("norm", input, dim), keepdims=keepdim, ord=order)
 
 
 @public(method=True)

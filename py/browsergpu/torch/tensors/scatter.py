@@ -8,10 +8,11 @@ from browsergpu.arrays.array import Array
 from browsergpu.engine.core.above import ABOVE
 from browsergpu.engine.core.checks import product
 from browsergpu.engine.core.errors import InvalidArgument
-from browsergpu.functions import creation, data_types, elementwise, manipulation, parts
+from browsergpu.functions import creation, elementwise, manipulation, parts
 from browsergpu.functions.ordering.combinations import combined_at, extreme_at
-from browsergpu.torch.tensors.indexing import added, in_place
+from browsergpu.torch.tensors.indexing import added, in_place, of_one_dtype
 from browsergpu.torch.tensors.public import public
+from browsergpu.torch.tensors.shapes import axis_of
 
 
 def _grid(index: Any, dim: int) -> tuple[Any, ...]:
@@ -32,6 +33,7 @@ def _grid(index: Any, dim: int) -> tuple[Any, ...]:
 def _source(op: str, input: Any, dim: int, index: Any, src: Any) -> Any:
     """Return the part of a source, or a number, in the shape of the indices."""
     shape, rank = tuple(index.shape), len(input.shape)
+    axis_of(op, dim, rank)
     if len(shape) != rank:
         raise InvalidArgument(op, "index", index, f"have {rank} axes, as input has")
     limits = zip(_others(shape, dim), _others(input.shape, dim), strict=True)
@@ -43,8 +45,8 @@ def _source(op: str, input: Any, dim: int, index: Any, src: Any) -> Any:
     if len(src.shape) != rank or any(n > most for n, most in zip(shape, src.shape, strict=True)):
         expected = f"at most as long as src, {tuple(src.shape)}, along each axis"
         raise InvalidArgument(op, "index", index, expected)
-    own = src[tuple([slice(0, one) for one in shape])]
-    return data_types.astype(own, input.dtype, copy=False)
+    of_one_dtype(op, input, src)
+    return src[tuple([slice(0, one) for one in shape])]
 
 
 def _others(shape: Any, dim: int) -> list[int]:

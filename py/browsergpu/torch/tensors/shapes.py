@@ -83,8 +83,8 @@ def transpose(input: Any, dim0: int, dim1: int) -> Any:
     """Return a view with two axes swapped."""
     rank = len(input.shape)
     order = list(range(rank))
+    a, b = axis_of("transpose", dim0, rank), axis_of("transpose", dim1, rank)
     if rank:
-        a, b = axis_of("transpose", dim0, rank), axis_of("transpose", dim1, rank)
         order[a], order[b] = order[b], order[a]
     return manipulation.permute_dims(input, order)
 
@@ -132,9 +132,9 @@ def unsqueeze(input: Any, dim: int) -> Any:
 def flatten(input: Any, start_dim: int = 0, end_dim: int = -1) -> Any:
     """Join axes, as a view if possible."""
     shape = tuple(input.shape)
+    first, last = axis_of("flatten", start_dim, len(shape)), axis_of("flatten", end_dim, len(shape))
     if not shape:
         return manipulation.reshape(input, (1,))
-    first, last = axis_of("flatten", start_dim, len(shape)), axis_of("flatten", end_dim, len(shape))
     if first > last:
         raise InvalidArgument("flatten", "start_dim", start_dim, "at most end_dim")
     joined = product(shape[first : last + 1])
@@ -149,6 +149,9 @@ def unflatten(input: Any, dim: int, sizes: Sequence[int]) -> Any:
     parts = list(sizes)
     if -1 in parts:
         parts[parts.index(-1)] = shape[at] // -product(parts)
+    if not parts or not shape or product(parts) != shape[at]:
+        expected = f"lengths with the product {shape[at] if shape else 'of an axis'}"
+        raise InvalidArgument("unflatten", "sizes", tuple(sizes), expected)
     return manipulation.reshape(input, (*shape[:at], *parts, *shape[at + 1 :]))
 
 
@@ -253,8 +256,11 @@ split_with_sizes = public("split_with_sizes", out=False)(
 @public(out=False)
 def chunk(input: Any, chunks: int, dim: int = 0) -> Any:
     """Split an axis into at most a number of equal views."""
-    extent = input.shape[dim]
-    return split(input, max(1, -(-extent // chunks)), dim)
+    at = axis_of("chunk", dim, len(input.shape))
+    extent = input.shape[at]
+    if not extent and chunks > 0:
+        return split(input, [0] * chunks, at)
+    return split(input, max(1, -(-extent // chunks)), at)
 
 
 @public(out=False)
@@ -356,6 +362,9 @@ def flipud(input: Any) -> Any:
 @public(out=False)
 def roll(input: Any, shifts: Any, dims: Any = None) -> Any:
     """Shift elements around along axes."""
+    counts = [len(x) if isinstance(x, list | tuple) else 1 for x in (shifts, dims)]
+    if dims is not None and counts[0] != counts[1]:
+        raise InvalidArgument("roll", "dims", dims, f"{counts[0]} dims, one for each shift")
     return manipulation.roll(input, shifts, axis=dims)
 
 

@@ -37,7 +37,10 @@ def unfold(self: Any, dimension: int, size: int, step: int) -> Any:
 @public("stride", function=False, out=False)
 def stride(self: Any, dim: Any = None) -> Any:
     """Return the elements to step along each axis."""
-    steps = tuple([one // self.itemsize for one in self.strides])
+    if 0 in self.shape:  # the strides as if the empty axes had one element
+        steps = contiguous_strides(tuple([max(n, 1) for n in self.shape]))
+    else:
+        steps = tuple([one // self.itemsize for one in self.strides])
     return steps if dim is None else steps[dim]
 
 

@@ -20,7 +20,8 @@ from browsergpu.arrays.lazy.trace import Tracer
 from browsergpu.arrays.value import NODE, Value
 from browsergpu.arrays.views.aliases import alias
 from browsergpu.engine.core.checks import product
-from browsergpu.engine.core.errors import UnknownName
+from browsergpu.engine.core.errors import InvalidType, UnknownName
+from browsergpu.engine.core.turns import exclusive
 
 _item = tuple.__getitem__
 #: An argument that is not given.
@@ -45,6 +46,14 @@ class Size(tuple[int, ...]):
 
     def __add__(self, other: Any) -> Any:
         return Size(tuple.__add__(self, tuple(other)))
+
+    def __radd__(self, other: Any) -> Any:
+        return Size(tuple.__add__(tuple(other), self))
+
+    def __mul__(self, times: Any) -> Any:
+        return Size(tuple.__mul__(self, times))
+
+    __rmul__ = __mul__
 
 
 class _SizeMethod(int):
@@ -82,8 +91,7 @@ class Tensor(Array):
                 node.refs = (ref(self),)
         else:
             args = tuple([one for one in (node, tracer, *rest) if one is not _MISSING])
-            found = _of_values(args, options)
-            Value.__init__(self, NODE.__get__(found), found.tracer)
+            _hold(self, _of_values(args, options))
 
     __hash__ = object.__hash__  # type: ignore[assignment]
 
@@ -170,12 +178,22 @@ _OTHERS = {Array: Tensor, Variable: TrackedTensor, Batched: BatchedTensor}
 _CONTAINERS = (tuple, list, dict)
 
 
+@exclusive
+def _hold(x: Tensor, found: Any) -> None:
+    """Make a new tensor hold the value of an array."""
+    Value.__init__(x, NODE.__get__(found), found.tracer)
+
+
 def _of_values(args: tuple[Any, ...], options: dict[str, Any]) -> Any:
     from browsergpu.functions import creation
 
     if options:
         raise UnknownName(f"Tensor({', '.join(options)}=)", "Use torch.tensor.")
+    if not args:
+        return creation.zeros((0,), dtype=np.float32)
     if len(args) == 1 and not isinstance(args[0], int):
+        if isinstance(args[0], float | complex):
+            raise InvalidType("Tensor", "data", args[0], "a sequence or sizes", "Use torch.tensor.")
         return creation.asarray(args[0], dtype=np.float32, copy=True)
     return creation.zeros(args, dtype=np.float32)
 

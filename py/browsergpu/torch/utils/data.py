@@ -109,7 +109,8 @@ def default_collate(batch: Any) -> Any:
     if isinstance(first, dict):
         return {key: default_collate([one[key] for one in batch]) for key in first}
     if isinstance(first, tuple | list) and not isinstance(first, Tensor):
-        return [default_collate(list(each)) for each in zip(*batch, strict=True)]
+        made = [default_collate(list(each)) for each in zip(*batch, strict=True)]
+        return first._make(made) if hasattr(first, "_make") else made
     return as_tensors(own.collated(batch))
 
 
@@ -136,6 +137,8 @@ class DataLoader(Shown):
         del pin_memory, pin_memory_device  # WebGPU copies from any memory
         if (sampler is not None or batch_sampler is not None) and shuffle:
             raise InvalidArgument("DataLoader", "shuffle", shuffle, "False beside a sampler")
+        if batch_size is None and drop_last:
+            raise InvalidArgument("DataLoader", "drop_last", True, "False without batch_size")
         samplers.check_batch_sampler(
             "DataLoader", batch_sampler, batch_size=batch_size, shuffle=shuffle, sampler=sampler,
             drop_last=drop_last,

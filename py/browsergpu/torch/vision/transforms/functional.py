@@ -281,8 +281,8 @@ def pad(img: Any, padding: Any, fill: Any = 0, padding_mode: str = "constant") -
         The image, [..., C, H, W].
     padding : int or sequence of int
         One number, (left and right, top and bottom), or (left, top, right, bottom).
-    fill : number, optional
-        The value of a constant border.
+    fill : number or sequence of numbers, optional
+        The value of a constant border, or one value for each channel.
     padding_mode : str, optional
         "constant", "edge", "reflect" or "symmetric".
     """
@@ -303,8 +303,17 @@ def pad(img: Any, padding: Any, fill: Any = 0, padding_mode: str = "constant") -
         ways = [(top, bottom), (left, right), (0, 0)][: pixels.ndim]
         return Image.fromarray(np.pad(pixels, ways, mode=mode))
     ways = [(0, 0)] * (img.ndim - 2) + [(top, bottom), (left, right)]
-    options = {"constant_values": fill} if padding_mode == "constant" else {}
-    return as_tensors(ABOVE.namespace.pad(img, ways, mode=padding_mode, **options))
+    if padding_mode != "constant":
+        return as_tensors(ABOVE.namespace.pad(img, ways, mode=padding_mode))
+    fills = list(fill) if isinstance(fill, list | tuple) else [fill]
+    channels = img.shape[-3] if img.ndim > 2 else 1
+    if len(fills) not in (1, channels):
+        raise InvalidArgument(op, "fill", fill, f"a number, or {channels} numbers for the channels")
+    if len(fills) == 1:
+        return as_tensors(ABOVE.namespace.pad(img, ways, constant_values=fills[0]))
+    made = [ABOVE.namespace.pad(img[..., n : n + 1, :, :], ways, constant_values=value)
+            for n, value in enumerate(fills)]  # fmt: skip
+    return as_tensors(manipulation.concat(made, axis=-3))
 
 
 def crop(img: Any, top: int, left: int, height: int, width: int) -> Any:

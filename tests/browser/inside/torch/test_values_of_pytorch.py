@@ -1,0 +1,182 @@
+"""Values, dtypes, shapes and errors of PyTorch 2.13 for arguments at the edge."""
+
+from __future__ import annotations
+
+from collections import namedtuple
+from math import inf, isnan, nan, pi
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytestmark = pytest.mark.native
+
+#: Expressions of tensors, with PyTorch's values and dtype.
+RESULTS: list[tuple[str, Any, str]] = [
+    # reductions
+    ("torch.tensor(1.5).sum(0)", 1.5, "float32"),
+    ("torch.tensor(1.5).argmax(-1)", 0, "int64"),
+    ("torch.tensor(1.5).median(0)[1]", 0, "int64"),
+    ("torch.tensor(2.5).mode(0)[0]", 2.5, "float32"),
+    ("torch.tensor(2.5).kthvalue(1)[0]", 2.5, "float32"),
+    ("torch.tensor(2.5).cummax(0)[0]", 2.5, "float32"),
+    ("torch.nansum(torch.tensor([1, 250], dtype=torch.uint8))", 251, "int64"),
+    ("torch.nansum(torch.tensor([1.5, nan, 2.0]), dtype=torch.int32)", 3, "int32"),
+    ("torch.all(torch.tensor([[1.0, 0.0]]), ())", [[True, False]], "bool"),
+    ("torch.any(torch.tensor([3, 0], dtype=torch.uint8), [])", [1, 0], "uint8"),
+    ("torch.std_mean(torch.tensor([[1.0], [3.0]]), axis=0, keepdim=True)[1]", [[2.0]], "float32"),
+    # elements
+    ("torch.sign(torch.tensor([nan, -2.0, 0.0]))", [0.0, -1.0, 0.0], "float32"),
+    ("torch.square(torch.tensor([True, False]))", [1, 0], "int64"),
+    ("torch.lgamma(torch.tensor([-inf, inf]))", [inf, inf], "float32"),
+    ("torch.angle(torch.tensor([-2.0, -0.0, inf, -inf]))", [pi, 0.0, 0.0, pi], "float32"),
+    ("torch.xlogy(torch.tensor([2.0, 0.0]).half(), 1)", [0.0, 0.0], "float16"),
+    ("torch.heaviside(torch.tensor([-1, 0, 1]), torch.tensor([5]))", [0, 5, 1], "int64"),
+    ("torch.float_power(torch.tensor([3.0]).half(), 2)", [9.0], "float32"),
+    ("torch.where(torch.tensor([True, False]), True, False)", [True, False], "bool"),
+    ("torch.where(torch.tensor([True, False]), 1, 0.5)", [1.0, 0.5], "float32"),
+    # indices
+    ("torch.arange(12).view(3, 4)[[[0, 2], [1, 3]]]", [1, 11], "int64"),
+    ("torch.arange(4)[[torch.tensor([1, 3])]]", [1, 3], "int64"),
+    ("torch.arange(3)[torch.tensor([1, 0, 1], dtype=torch.uint8)]", [0, 2], "int64"),
+    ("torch.arange(4).view(2, 2).index_select(1, torch.tensor(1))", [[1], [3]], "int64"),
+    ("torch.tensor(2.0).index_fill(0, torch.tensor([0]), 5)", 5.0, "float32"),
+    # creation
+    ("torch.logspace(0, 2, 3, dtype=torch.int64)", [1, 10, 100], "int64"),
+    ("torch.scalar_tensor(3)", 3.0, "float32"),
+    ("torch.Tensor()", [], "float32"),
+    # layers
+    ("F.hardshrink(torch.tensor([nan, 0.5, 0.6]))", [nan, 0.0, 0.6], "float32"),
+    ("F.threshold(torch.tensor([nan, 1.0, 5.0]), 2, 9)", [nan, 9.0, 5.0], "float32"),
+    ("F.alpha_dropout(torch.ones(3), 0.5)", [1.0, 1.0, 1.0], "float32"),
+    ("F.feature_alpha_dropout(torch.ones(1, 2, 1), 0.5)", [[[1.0], [1.0]]], "float32"),
+    ("nn.Softmax()(torch.zeros(2, 1, 1))", [[[0.5]], [[0.5]]], "float32"),
+    ("nn.LogSoftmax()(torch.zeros(1, 1))", [[0.0]], "float32"),
+]
+
+#: Expressions that PyTorch refuses too, with a part of the error.
+ERRORS = [
+    ("torch.tensor(1.5).sum(1)", "sum: dim"),
+    ("torch.tensor(1.5).cumsum(2)", "dim must be from -1 to 0"),
+    ("torch.ones(2, 3).max(keepdim=True)", "keepdim"),
+    ("torch.std(torch.tensor([1, 2]))", r"float\(\)"),
+    ("torch.where(torch.tensor([1.0, 0.0]), 1, 0)", "condition"),
+    ("torch.add(torch.tensor([1]), torch.tensor([1]), alpha=1.5)", "alpha"),
+    ("torch.heaviside(torch.ones(2), torch.tensor([1]))", "values"),
+    ("torch.addcdiv(*[torch.tensor([1])] * 3)", "addcdiv"),
+    ("torch.bmm(torch.ones(2, 2, 3), torch.ones(1, 3, 2))", "2 matrices"),
+    ("torch.mv(torch.ones(2, 3), torch.ones(3, 1))", "a vector"),
+    ("torch.trace(torch.ones(2, 3, 3))", "2 axes"),
+    ("torch.tensor(1.0).transpose(0, 1)", "dim"),
+    ("torch.tensor(1.0).flatten(1)", "dim"),
+    ("torch.ones(2, 3).roll(1, (0, 1))", "one for each shift"),
+    ("torch.ones(2, 4).unflatten(1, (3, -1))", "product 4"),
+    ("torch.ones(2, 3, 4).H", "mH"),
+    ("torch.ones(3).renorm(2, 0, 1.0)", "2 axes"),
+    ("torch.ones(2).index_select(0, torch.tensor([[0]]))", "1 axis"),
+    ("torch.ones(2).masked_fill(torch.tensor([1, 0]), 0)", "mask"),
+    ("torch.ones(2).masked_fill(torch.ones(2) > 0, torch.ones(1))", "no axes"),
+    ("torch.ones(3, 4).index_copy(0, torch.tensor([0, 1]), torch.ones(1, 4))", "2 indices"),
+    ("torch.ones(3, 4).index_add(0, torch.tensor([0]), torch.ones(4))", "1 indices"),
+    ("torch.arange(3).index_add(0, torch.tensor([0]), torch.ones(1))", "int64, as input"),
+    ("torch.arange(3).scatter(0, torch.tensor([0]), torch.ones(1))", "int64, as input"),
+    ("torch.ones(3).scatter(4, torch.tensor([0]), 1.0)", "dim"),
+    ("torch.ones(1, 3).gather(1, torch.zeros(2, 3, dtype=torch.int64))", "at most as long"),
+    ("torch.Tensor(1.5)", "torch.tensor"),
+    ("torch.meshgrid(torch.arange(2), torch.arange(2.0))", "one dtype"),
+]
+
+
+@pytest.fixture
+def names() -> dict[str, Any]:
+    from browsergpu import torch
+
+    return {"torch": torch, "nn": torch.nn, "F": torch.nn.functional, "nan": nan, "inf": inf}
+
+
+@pytest.mark.parametrize(("expression", "expected", "dtype"), RESULTS)
+def test_results(names: dict[str, Any], expression: str, expected: Any, dtype: str) -> None:
+    found = eval(expression, names)
+    assert str(found.dtype) == dtype
+    assert found.shape == np.shape(expected)
+    np.testing.assert_allclose(np.asarray(found), expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize(("expression", "match"), ERRORS)
+def test_errors(names: dict[str, Any], expression: str, match: str) -> None:
+    with pytest.raises((ValueError, TypeError, IndexError), match=match):
+        eval(expression, names)
+
+
+def test_lists_of_indices_are_assigned_as_tuples(names: dict[str, Any]) -> None:
+    x = names["torch"].zeros(2, 2)
+    x[[[0, 1], [1, 0]]] = 5
+    assert x.tolist() == [[0.0, 5.0], [5.0, 0.0]]
+
+
+def test_empty_axes_have_strides_and_chunks(names: dict[str, Any]) -> None:
+    torch = names["torch"]
+    assert torch.zeros(2, 0, 3).stride() == (3, 3, 1)
+    assert [tuple(x.shape) for x in torch.zeros(2, 0).chunk(3, 1)] == [(2, 0)] * 3
+
+
+def test_sizes_stay_sizes(names: dict[str, Any]) -> None:
+    size = names["torch"].Size([2])
+    own = (3,)
+    for found, expected in ((own + size, (3, 2)), (size * 2, (2, 2)), (2 * size, (2, 2))):
+        assert (type(found), tuple(found)) == (type(size), expected)
+
+
+def test_limits_of_dtypes(names: dict[str, Any]) -> None:
+    torch = names["torch"]
+    limits = torch.finfo(torch.float32)
+    assert (limits.tiny, limits.dtype) == (1.1754943508222875e-38, "float32")
+    assert torch.iinfo(torch.int8).dtype == "int8"
+    assert torch.result_type(1, 2.5) == torch.float32
+
+
+def test_gradients_at_the_edge_of_pieces(names: dict[str, Any]) -> None:
+    x = names["torch"].tensor([-3.0, 3.0, 4.0], requires_grad=True)
+    names["F"].hardswish(x).sum().backward()
+    assert x.grad.tolist() == [0.0, 1.0, 1.0]
+    x = names["torch"].tensor([nan, 0.1, 1.0], requires_grad=True)
+    (names["F"].hardshrink(x) + names["F"].threshold(x, 0.5, 0.0)).sum().backward()
+    assert x.grad.tolist() == [2.0, 0.0, 2.0]
+
+
+def test_clipping_changes_the_gradient_itself(names: dict[str, Any]) -> None:
+    torch = names["torch"]
+    w = torch.tensor([3.0, 4.0], requires_grad=True)
+    (w * w).sum().backward()
+    gradient = w.grad
+    assert torch.nn.utils.clip_grad_norm_([w], 5.0).item() == 10
+    np.testing.assert_allclose(gradient.numpy(), [3.0, 4.0], rtol=1e-5)
+    torch.nn.utils.clip_grad_value_([w], 3.5)
+    np.testing.assert_allclose(gradient.numpy(), [3.0, 3.5], rtol=1e-5)
+    assert w.grad is gradient
+
+
+def test_batches_of_named_tuples(names: dict[str, Any]) -> None:
+    data = names["torch"].utils.data
+    point = namedtuple("point", "x y")
+    found = data.default_collate([point(1, 2), point(3, 4)])
+    assert (found.x.tolist(), found.y.tolist()) == ([1, 3], [2, 4])
+    with pytest.raises(ValueError, match="drop_last"):
+        data.DataLoader([1, 2], batch_size=None, drop_last=True)
+
+
+def test_borders_with_a_value_for_each_channel(names: dict[str, Any]) -> None:
+    from browsergpu.torch.vision.transforms import functional
+
+    image = names["torch"].zeros(2, 1, 1)
+    assert functional.pad(image, (1, 0), fill=(5, 7)).tolist() == [[[5, 0, 5]], [[7, 0, 7]]]
+    assert functional.pad(image, (1, 0), fill=[3])[1].tolist() == [[3, 0, 3]]
+    with pytest.raises(ValueError, match="2 numbers"):
+        functional.pad(image, 1, fill=(1, 2, 3))
+
+
+def test_nan_stays_in_the_gradient_of_sign(names: dict[str, Any]) -> None:
+    x = names["torch"].tensor([nan, 2.0], requires_grad=True)
+    (names["torch"].sign(x) * x).sum().backward()
+    assert x.grad.tolist() == [0.0, 1.0]
+    assert isnan((names["torch"].angle(x.detach()))[0].item())
