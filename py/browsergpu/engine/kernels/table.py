@@ -30,6 +30,7 @@ from browsergpu.engine.kernels.networks import (
     joined_heads,
     rms_norm,
     rotary,
+    token_attention,
 )
 from browsergpu.engine.kernels.ordering import arg_reduce, compact, scan, search, segment_sum, sort
 from browsergpu.engine.kernels.quantized import matrices as quantized_matrices
@@ -77,6 +78,7 @@ FAMILIES: tuple[KernelFamily, ...] = tuple(
         rms_norm,
         rotary,
         joined_heads,
+        token_attention,
         cached_attention,
         quantized_rows,
         quantized_products,

@@ -148,8 +148,77 @@ def split_heads(
         Queries, float32 of shape [T, H, D].
     """
     op = "split_heads"
+    own, factors, small = _joined(op, x, heads, keys, values, angles, position, slots, norms, eps)
+    tokens, _, width = own.shape
+    made = inputs.room(op, own, FLOAT32, (tokens, heads, width))
+    if not tokens:
+        return made
+    targets = writable(keys, [keys, values]), writable(values, [keys, values])
+    views = (inputs.memory(one) for one in (angles, position, slots, *targets, made))
+    attention.split_heads(
+        own.device, op, inputs.memory(own), inputs.memory_of(factors), *views,
+        adjacent=checks.flag(op, "adjacent", adjacent), eps=small,
+    )  # fmt: skip
+    for cache, target in zip((keys, values), targets, strict=True):
+        become(cache, target)
+    return made
+
+
+@refusing_gradients("nn.scaled_dot_product_attention")
+@constant
+def extend_and_attend(
+    x: Array, heads: int, keys: Array, values: Array, angles: Array, position: Array, slots: Array,
+    scale: float, softcap: float = 0.0, window: int = 0, adjacent: bool = False,
+    norms: Array | None = None, eps: float = 0.0,
+) -> Array:  # fmt: skip
+    """Return :func:`cached_attention` of the queries that :func:`split_heads` returns.
+
+    It is one kernel for one token of each sequence, if x has values, heads are at most 256 wide,
+    and the cache is float32.
+
+    Parameters
+    ----------
+    x, heads, keys, values, angles, position, slots, adjacent, norms, eps
+        As :func:`split_heads` takes them.
+    scale, softcap, window
+        As :func:`cached_attention` takes them.
+
+    Returns
+    -------
+    Array
+        Shape [T, H, D], float32.
+    """
+    op = "extend_and_attend"
+    own, factors, small = _joined(op, x, heads, keys, values, angles, position, slots, norms, eps)
+    tokens, _, width = own.shape
+    turned = checks.flag(op, "adjacent", adjacent)
+    is_one = attention.takes_token(
+        inputs.memory(own), heads, inputs.memory(keys), inputs.memory(position)
+    )
+    if not is_one or heads % keys.shape[1]:
+        q = split_heads(own, heads, keys, values, angles, position, slots, turned, factors, small)
+        return cached_attention(q, keys, values, position, slots, scale, softcap, window)
+    factor, cap = checks.real(op, "scale", scale), checks.real(op, "softcap", softcap)
+    most = checks.integer(op, "window", window)
+    made = inputs.room(op, own, FLOAT32, (tokens, heads, width))
+    targets = writable(keys, [keys, values]), writable(values, [keys, values])
+    views = (inputs.memory(one) for one in (angles, position, slots, *targets, made))
+    attention.attend_token(
+        own.device, op, inputs.memory(own), inputs.memory_of(factors), *views, adjacent=turned,
+        eps=small, scale=factor, softcap=cap, window=most,
+    )  # fmt: skip
+    for cache, target in zip((keys, values), targets, strict=True):
+        become(cache, target)
+    return made
+
+
+def _joined(
+    op: str, x: Array, heads: int, keys: Array, values: Array, angles: Array, position: Array,
+    slots: Array, norms: Array | None, eps: float,
+) -> tuple[Array, Array | None, float]:  # fmt: skip
+    """Return x, norms and eps as kernels take them. Raises for wrong operands."""
     own = _heads(op, x)
-    tokens, joined, width = own.shape
+    joined, width = own.shape[1:]
     queries = checks.integer(op, "heads", heads, 1)
     _check_angles(op, own, angles, position)
     _check_slots(op, slots, position)
@@ -167,21 +236,9 @@ def split_heads(
     if norms is not None:
         factors = inputs.shaped(op, "norms", inputs.floats(op, "norms", norms), (2, width))
         factors = apply.packed(apply.cast_to(op, factors, FLOAT32, copy=False))
-    small = checks.nonnegative(op, "eps", eps)
-    made = inputs.room(op, own, FLOAT32, (tokens, queries, width))
     if not keys.size:
         raise InvalidArgument(op, "keys", keys, "have at least 1 position")
-    if not tokens:
-        return made
-    targets = writable(keys, [keys, values]), writable(values, [keys, values])
-    views = (inputs.memory(one) for one in (angles, position, slots, *targets, made))
-    attention.split_heads(
-        own.device, op, inputs.memory(own), inputs.memory_of(factors), *views,
-        adjacent=checks.flag(op, "adjacent", adjacent), eps=small,
-    )  # fmt: skip
-    for cache, target in zip((keys, values), targets, strict=True):
-        become(cache, target)
-    return made
+    return own, factors, checks.nonnegative(op, "eps", eps)
 
 
 @refusing_gradients("nn.scaled_dot_product_attention")

@@ -12,7 +12,7 @@ from browsergpu.engine.core.errors import InvalidArgument
 from browsergpu.engine.core.showing import Shown
 from browsergpu.engine.kernels.networks.rotary import row_words
 from browsergpu.functions import creation
-from browsergpu.functions.language.attention import cached_attention, split_heads, store
+from browsergpu.functions.language.attention import cached_attention, extend_and_attend, store
 from browsergpu.llm.models.config import Config
 
 #: Types of the cached numbers.
@@ -93,29 +93,27 @@ class Cache(Shown):
         """Store values [T, kv_heads, head_width] from the positions on."""
         store(values, self.values[layer], self._as_is, self.position, self.slots)
 
-    def split(
-        self, layer: int, x: Array, heads: int, angles: Array | None, norms: Array | None,
-        eps: float, *, adjacent: bool,
-    ) -> Array:  # fmt: skip
-        """Return the queries of x [T, joined, head_width], and store its keys and perhaps values.
-
-        ``heads`` are queries, followed by keys, and by values or not. ``norms`` and ``eps`` are
-        those of ``functions.language.attention.split_heads``. Queries and keys are rotated by
-        ``angles``, unless None.
-        """
-        turn = self._as_is if angles is None else angles
-        keys, values = self.keys[layer], self.values[layer]
-        return split_heads(
-            x, heads, keys, values, turn, self.position, self.slots, adjacent, norms, eps
-        )
-
     def extend(
         self, layer: int, x: Array, heads: int, angles: Array | None, norms: Array | None,
         eps: float, scale: float, softcap: float, window: int, *, adjacent: bool,
     ) -> Array:  # fmt: skip
-        """Store keys and values of x as :meth:`split`, and return the attention of its queries."""
-        q = self.split(layer, x, heads, angles, norms, eps, adjacent=adjacent)
-        return self.attend(layer, q, scale, softcap, window)
+        """Store keys and perhaps values of x [T, joined, head_width], and attend to all entries.
+
+        ``heads`` are queries, followed by keys, and by values or not. ``norms`` and ``eps`` are
+        those of ``functions.language.attention.split_heads``. Queries and keys are rotated by
+        ``angles``, unless None.
+
+        Returns
+        -------
+        Array
+            The causal attention of the queries, [T, heads, head_width].
+        """
+        turn = self._as_is if angles is None else angles
+        keys, values = self.keys[layer], self.values[layer]
+        return extend_and_attend(
+            x, heads, keys, values, turn, self.position, self.slots, scale, softcap, window,
+            adjacent, norms, eps,
+        )  # fmt: skip
 
     def attend(self, layer: int, query: Array, scale: float, softcap: float, window: int) -> Array:
         """Return the causal attention of queries [T, heads, head_width] to the layer's entries."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -33,16 +34,16 @@ def _kernels(bg: Any, llm: Any) -> Counter[str]:
 @pytest.mark.fast
 @pytest.mark.parametrize(
     ("kind", "each", "rest"),
-    [("llama", 6, 3), ("qwen2", 6, 3), ("qwen3", 6, 3), ("phi3", 6, 3), ("gemma3", 8, 4)],
+    [("llama", 5, 3), ("qwen2", 5, 3), ("qwen3", 5, 3), ("phi3", 5, 3), ("gemma3", 7, 4)],
 )
 def test_kernels_of_a_token(bg: Any, kind: str, each: int, rest: int) -> None:
-    """Of a layer: 4 products, heads and attention. Gemma has norms of results."""
+    """Of a layer: 4 products and attention. Gemma has norms of results."""
     tensors = {
         name: x.astype(np.float16) if x.ndim == 2 else x for name, x in tiny.weights(kind).items()
     }
     llm = bg.llm.load(tiny.file_of(bg, tensors, tiny.metadata(kind)), context=32)
     found = _kernels(bg, llm)
-    assert found["joined_heads"] == tiny.LAYERS
+    assert found["token_attention"] == tiny.LAYERS
     assert found["quantized_thin_floats"] == 4 * tiny.LAYERS + 1
     assert found.total() == each * tiny.LAYERS + rest, found
     llm.close()
@@ -251,3 +252,49 @@ def test_gates_and_their_refusals(bg: Any) -> None:
     tracked = bg.ones((1, 32)).requires_grad_(True)
     with pytest.raises(bg.errors.NotDifferentiable, match="no gradient"):
         decoder_linear(tracked, weight, norm=bg.ones(32))
+
+
+@pytest.mark.fast
+@pytest.mark.parametrize("dtype", ["float32", "int8"])
+@pytest.mark.parametrize(
+    ("width", "window", "softcap", "adjacent", "normed"),
+    [(64, 0, 0.0, False, False), (40, 520, 3.0, True, True), (256, 3, 0.0, False, True)],
+)
+def test_a_token_is_attended_by_one_kernel(
+    bg: Any, width: int, window: int, softcap: float, adjacent: bool, normed: bool, dtype: str
+) -> None:
+    """Against the two kernels, of sequences at the start, in long texts, and beyond the end."""
+    from browsergpu.functions.language.attention import (
+        cached_attention,
+        extend_and_attend,
+        split_heads,
+    )
+    from browsergpu.llm.models.cache import Cache
+
+    random = np.random.default_rng(width)
+    heads, groups, capacity, places = 6, 2, 1100, [0, 700, 1024, 511, 512, 1100]
+    config = SimpleNamespace(kv_heads=groups, head_width=width, layers=1)
+    count = len(places)
+    before = random.standard_normal((2, count * capacity, groups, width)).astype(np.float32)
+    x = random.standard_normal((count, heads + 2 * groups, width)).astype(np.float32)
+    turns = random.uniform(0, 6, (capacity, 12))
+    angles = bg.asarray(np.stack([np.cos(turns), np.sin(turns)], -1).astype(np.float32))
+    norms = bg.asarray(random.uniform(0.5, 2, (2, width)).astype(np.float32)) if normed else None
+    found = []
+    for is_one in (False, True):
+        cache = Cache(config, capacity, bg.default_device(), dtype, count)
+        cache.add(0, bg.asarray(before[0]), bg.asarray(before[1]), None, adjacent=False)
+        cache.select([3, 1, 0, 5, 4, 2], places)
+        own = bg.asarray(x), heads, cache.keys[0], cache.values[0], angles
+        at, slots = cache.position, cache.slots
+        if is_one:
+            with dispatched(bg.default_device()) as kernels:
+                y = extend_and_attend(*own, at, slots, 0.3, softcap, window, adjacent, norms, 1e-5)
+                np.asarray(y)
+            assert len(kernels) == (1 if dtype == "float32" else 2), kernels
+        else:
+            q = split_heads(*own, at, slots, adjacent, norms, 1e-5)
+            y = cached_attention(q, *own[2:4], at, slots, 0.3, softcap, window)
+        found.append([np.asarray(one) for one in (y, cache.keys[0], cache.values[0])])
+    for one, other in zip(*found, strict=True):
+        assert np.allclose(one, other, rtol=1e-5, atol=1e-5)

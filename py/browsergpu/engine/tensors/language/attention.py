@@ -5,7 +5,12 @@ from __future__ import annotations
 from browsergpu.engine.core.dtypes import DType
 from browsergpu.engine.device.device import Device
 from browsergpu.engine.kernels.base.build import Build
-from browsergpu.engine.kernels.networks import cached_attention, joined_heads, rotary
+from browsergpu.engine.kernels.networks import (
+    cached_attention,
+    joined_heads,
+    rotary,
+    token_attention,
+)
 from browsergpu.engine.kernels.networks import rms_norm as rms_norm_kernel
 from browsergpu.engine.tensors.staging import Operand, launch, of_operands
 from browsergpu.engine.tensors.view import View
@@ -63,6 +68,43 @@ def _split_heads(
         build, x.slot, None if norms is None else norms.slot, angles.slot, position.slot,
         slots.slot, keys.slot, values.slot, y.slot, (tokens, joined, width), y.shape[1], kv_heads,
         2 * pairs, adjacent, entries, position.size, capacity, eps, is_int8=keys.dtype is DType.U32,
+    )  # fmt: skip
+
+
+def takes_token(x: View, heads: int, keys: View, position: View) -> bool:
+    """Return whether :func:`attend_token` computes these operands.
+
+    They are one token of each sequence, with queries, keys and values of heads that are not too
+    wide, and a cache in float32.
+    """
+    tokens, joined, width = x.shape
+    is_whole = joined == heads + 2 * keys.shape[1] and keys.dtype is DType.F32
+    return is_whole and token_attention.takes(tokens, position.shape[0], width)
+
+
+def attend_token(
+    device: Device, op: str, x: View, norms: View | None, angles: View, position: View, slots: View,
+    keys: View, values: View, y: View, *, adjacent: bool, eps: float, scale: float, softcap: float,
+    window: int,
+) -> None:  # fmt: skip
+    """Compute :func:`attend` of the queries of x, after :func:`split_heads`, by one kernel."""
+    views = x, norms, angles, position, slots, keys, values, y
+    launch(device, op, _attend_token, views, adjacent, eps, scale, softcap, window)
+
+
+@of_operands
+def _attend_token(
+    build: Build, x: Operand, norms: Operand | None, angles: Operand, position: Operand,
+    slots: Operand, keys: Operand, values: Operand, y: Operand, adjacent: bool, eps: float,
+    scale: float, softcap: float, window: int,
+) -> None:  # fmt: skip
+    entries, pairs, _ = angles.shape
+    _, kv_heads, capacity, width = keys.shape
+    tokens, heads, _ = y.shape
+    token_attention.attend(
+        build, x.slot, None if norms is None else norms.slot, angles.slot, position.slot,
+        slots.slot, keys.slot, values.slot, y.slot, tokens, heads, kv_heads, width, 2 * pairs,
+        adjacent, entries, capacity, eps, scale, softcap, window,
     )  # fmt: skip
 
 
