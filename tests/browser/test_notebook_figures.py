@@ -108,6 +108,27 @@ def test_a_wheel_among_the_files_is_installed(notebook: NotebookPage) -> None:
     expect(notebook.run("%pip install ./not-there.whl")).to_contain_text("no file ./not-there.whl")
 
 
+# A package with ipympl's name and backend, since ipympl's wheel is not among the tests' files.
+BACKEND = """from pathlib import Path
+package, info = Path("ipympl"), Path("ipympl-1.0.dist-info")
+package.mkdir(), info.mkdir()
+_ = (package / "__init__.py").write_text("")
+_ = (package / "backend_nbagg.py").write_text("from matplotlib.backends.backend_agg import *")
+_ = (info / "METADATA").write_text("Metadata-Version: 2.1\\nName: ipympl\\nVersion: 1.0\\n")
+_ = (info / "entry_points.txt").write_text(
+    "[matplotlib.backend]\\nwidget = ipympl.backend_nbagg\\nipympl = ipympl.backend_nbagg\\n")"""
+
+
+def test_figures_as_widgets_need_ipympl_at_any_time(notebook: NotebookPage) -> None:
+    output = notebook.run(f"{LINE}%matplotlib widget")
+    expect(output).to_contain_text("UsageError: %matplotlib widget needs ipympl. Run %pip install")
+    # Matplotlib has looked for the backends of packages by now.
+    notebook.run(BACKEND)
+    output = notebook.run(f"{LINE}%matplotlib widget\nplt.get_backend()")
+    expect(output).to_have_text("'widget'")
+    notebook.run("%matplotlib inline\nimport shutil\nshutil.rmtree(package)\nshutil.rmtree(info)")
+
+
 # -- the screen of Matplotlib's figures ------------------------------------------------------------
 
 

@@ -2,6 +2,7 @@
 
 import re
 import warnings
+from importlib.machinery import PathFinder
 from typing import Any, NoReturn
 
 # Imported first, since it imports IPython.
@@ -154,6 +155,20 @@ class Shell(InteractiveShell):
     def getoutput(self, cmd: str, split: bool = True, depth: int = 0) -> NoReturn:
         """Refuse `files = !command`."""
         processes.refuse(cmd)
+
+    def enable_matplotlib(self, gui: str | None = None) -> Any:
+        """Select a backend of Matplotlib, also one that was installed after Matplotlib's import."""
+        if gui in ("widget", "ipympl"):
+            if PathFinder.find_spec("ipympl") is None:
+                raise UsageError(
+                    f"%matplotlib {gui} needs ipympl. "
+                    "Run %pip install ipympl, then this cell again."
+                )
+            from matplotlib.backends.registry import backend_registry
+
+            if gui not in backend_registry.list_all():
+                backend_registry._clear()  # it has looked for packages before ipympl came
+        return super().enable_matplotlib(gui)
 
     def enable_gui(self, gui: str | None = None) -> None:
         """Ignore `%gui NAME`, also from %matplotlib. Images appear below the cell anyway."""
