@@ -295,6 +295,8 @@ def test_completion_comes_from_the_live_interpreter(notebook: NotebookPage) -> N
     assert "apple" in completions(notebook, "prices['a")
     assert "touched" in completions(notebook, "loud.to")
     assert "browsergpu" in completions(notebook, "import browser")
+    # A package of the site that no cell has imported yet.
+    assert "matplotlib" in completions(notebook, "import mat")
     assert "sqrt" in completions(notebook, "from math import sq")
 
 

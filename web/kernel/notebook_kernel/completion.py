@@ -151,6 +151,8 @@ def _modules(parent: str) -> Iterable[tuple[str, str]]:
     if not parent:
         known = {*sys.stdlib_module_names, *(name.partition(".")[0] for name in sys.modules)}
         known.update(module.name for module in pkgutil.iter_modules())
+        for finder in sys.meta_path:  # packages of the site load when they are imported
+            known.update(getattr(finder, "importable", ()))
         yield from ((name, "namespace") for name in known)
         return
     package = sys.modules.get(parent)

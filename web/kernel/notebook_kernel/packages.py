@@ -36,6 +36,11 @@ class SitePackages(MetaPathFinder):
         self._packages: dict[str, str] = pyodide_js._api._import_name_to_package_name.to_py()
         self._reasons: dict[str, str] = {}
 
+    @property
+    def importable(self) -> set[str]:
+        """The modules of the site's packages, loaded or not."""
+        return {name.partition(".")[0] for name in self._packages}
+
     def imported_by(self, code: str) -> list[str]:
         """Return the packages that `code` imports and that are not loaded."""
         self._reasons.clear()
