@@ -152,14 +152,18 @@ def _pow_base_gradient(g: Array, x1: Any, x2: Any) -> Any:
 def _pow_exponent_gradient(g: Array, y: Array, x1: Any) -> Any:
     is_complex = y.dtype.kind == "c"
     if not isinstance(x1, Array):
-        if x1 == 0 or (not is_complex and x1 < 0):
+        if x1 == 0:
             return g * 0
+        if not is_complex and x1 < 0:  # the logarithm of a negative number is not real
+            return g * math.nan
         return g * _conj_factor(y * (cmath.log(x1) if is_complex else math.log(x1)))
-    if is_complex:
-        known = where(equal(x1, 0), 1, x1).astype(y.dtype)
-    else:
-        known = where(greater(x1, 0), x1, 1)
-    return g * _conj_factor(y * log(known))
+    known = where(equal(x1, 0), 1, x1)
+    return g * _conj_factor(y * log(known.astype(y.dtype) if is_complex else known))
+
+
+def _share_of_sum(g: Array, y: Array, x: Array) -> Any:
+    """Return the gradient of a term of ``logaddexp``: its share of the sum, 1 where it is inf."""
+    return g * exp(where(equal(x, y), 0, x - y))
 
 
 def _no_slope(g: Array) -> int:
@@ -412,8 +416,8 @@ logaddexp: Binary = _binary(
     "logaddexp",
     "Return ``log(exp(x1) + exp(x2))`` without overflow.",
     _REAL_FLOATING,
-    lambda g, y, x1: g * exp(x1 - y),
-    lambda g, y, x2: g * exp(x2 - y),
+    lambda g, y, x1: _share_of_sum(g, y, x1),
+    lambda g, y, x2: _share_of_sum(g, y, x2),
 )
 less: Binary = _binary("less", "Return ``x1 < x2``.", _ORDER)
 less_equal: Binary = _binary("less_equal", "Return ``x1 <= x2``.", _ORDER)

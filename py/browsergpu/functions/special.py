@@ -378,18 +378,29 @@ def exprel(x: Any, /) -> Array:
     return each.where(is_zero, 1.0, ratio)
 
 
+def _log_gradient(g: Array, x1: Array, x2: Array) -> Any:
+    """Return ``g * log(x2)``: 0 at 0 times the logarithm of 0, as in PyTorch."""
+    is_zero = each.logical_and(each.equal(x1, 0.0), each.less_equal(x2, 0.0))
+    return g * each.where(is_zero, 0.0, each.log(each.where(is_zero, 1.0, x2)))
+
+
 @_of_real_numbers
-def xlogy(x: Any, y: Any, /) -> Array:
-    """Return ``x * log(y)``, 0 where ``x`` is 0 and ``y`` is not NaN."""
+@differentiable(x1=_log_gradient, x2=lambda g, x1, x2: g * x1 / x2)
+def xlogy(x1: Any, x2: Any, /) -> Array:
+    """Return ``x1 * log(x2)``, 0 where ``x1`` is 0 and ``x2`` is not NaN."""
     op = "xlogy"
-    return _times_log(_floats(op, "x", x), _floats(op, "y", y), each.log)
+    return _times_log(_floats(op, "x1", x1), _floats(op, "x2", x2), each.log)
 
 
 @_of_real_numbers
-def xlog1py(x: Any, y: Any, /) -> Array:
-    """Return ``x * log(1 + y)``, 0 where ``x`` is 0 and ``y`` is not NaN."""
+@differentiable(
+    x1=lambda g, x1, x2: _log_gradient(g, x1, x2 + 1.0),
+    x2=lambda g, x1, x2: g * x1 / (x2 + 1.0),
+)
+def xlog1py(x1: Any, x2: Any, /) -> Array:
+    """Return ``x1 * log(1 + x2)``, 0 where ``x1`` is 0 and ``x2`` is not NaN."""
     op = "xlog1py"
-    return _times_log(_floats(op, "x", x), _floats(op, "y", y), each.log1p)
+    return _times_log(_floats(op, "x1", x1), _floats(op, "x2", x2), each.log1p)
 
 
 def _times_log(x: Array, y: Array, log: Any) -> Array:

@@ -93,7 +93,10 @@ def _scalar(op: str, value: Any) -> Any:
 
 
 def _positions(op: str, argnums: Any, args: Sequence[Any]) -> tuple[int, ...]:
-    return transforms.argument_numbers(op, argnums, len(args))
+    found = transforms.argument_numbers(op, argnums, len(args))
+    if len(set(found)) < len(found):
+        raise InvalidArgument(op, "argnums", argnums, "different positions")
+    return found
 
 
 def value_and_grad(
@@ -165,6 +168,11 @@ def _holomorphic(
     def call(*args: Any, **options: Any) -> Any:
         chosen = _positions(op, argnums, args)
         own = list(args)
+        for n in chosen:
+            for x in trees.leaves(as_arrays(args[n])):
+                if isinstance(x, Array) and x.dtype.kind != "c":
+                    expected = "complex for holomorphic=True"
+                    raise InvalidType(op, "inputs", Description(x.dtype.name), expected)
 
         def part(*given: Any) -> Any:
             for n, x in zip(chosen, given, strict=True):
@@ -173,6 +181,9 @@ def _holomorphic(
 
         found = vjp(part, *[args[n] for n in chosen], has_aux=has_aux)
         value, pullback = found[0], found[1]
+        if _scalar(op, value).dtype.kind != "c":
+            told = Description(f"a function that returns {value.dtype.name}")
+            raise InvalidType(op, "fun", told, "complex for holomorphic=True")
         gradient = pullback(_scalar(op, value) * 0 + 1)
         result = gradient if isinstance(argnums, list | tuple) else gradient[0]
         return ((value, found[2]) if has_aux else value), result

@@ -13,6 +13,7 @@ from browsergpu.functions import creation, elementwise, manipulation
 #: Elementwise functions that are not in ``elementwise.OPERATIONS``.
 _OTHERS = {
     "autograd.transforms": ("identity",),
+    "compat.numpy.ufuncs": ("_fmod",),
     "functions.creation": ("empty_like", "ones_like", "zeros_like"),
     "functions.data_types": ("astype",),
     "functions.elementwise": ("where", "clip"),
@@ -28,6 +29,7 @@ _OTHERS = {
     ),
     "functions.special": (
         "digamma", "erf", "erfc", "erfinv", "gammaln", "log_ndtr", "ndtr", "ndtri",
+        "xlog1py", "xlogy",
     ),
 }  # fmt: skip
 

@@ -73,7 +73,7 @@ def _nan_to_num(
 ) -> Array:
     if x.dtype.kind == "c":
         real, imag = (_nan_to_num(part, True, nan, posinf, neginf) for part in (x.real, x.imag))
-        found = real + imag * 1j
+        found = elementwise.complex_number(real, imag)
     elif x.dtype.kind == "f":
         largest = float(np.finfo(x.dtype).max)
         above = largest if posinf is None else posinf

@@ -41,7 +41,8 @@ class Joiner(Shown):
             return on_host(f"np.{self._name}", self._theirs.__getitem__, (key,), {})
         parts = [self._part(x) for x in items]
         if all(isinstance(x, int | float | complex | np.generic) for x in items):
-            return creation.asarray(list(items))
+            row = creation.asarray(list(items))
+            return row.reshape((1, -1)) if self._is_columns else row
         return manipulation.concat(parts, axis=-1 if self._is_columns else 0)
 
     def _part(self, x: Any) -> Array:

@@ -10,6 +10,7 @@ import numpy as np
 
 from browsergpu.arrays import reduce
 from browsergpu.arrays.array import Array
+from browsergpu.arrays.autograd.rules import differentiable
 from browsergpu.compat.numpy.operands import as_floats
 from browsergpu.engine.core.errors import InvalidType
 from browsergpu.functions import elementwise
@@ -71,6 +72,7 @@ def _float_power(x1: Any, x2: Any, /) -> Array:
     return elementwise.pow(as_floats(x1), as_floats(x2))
 
 
+@differentiable(x1=lambda g: g, x2=lambda g, x1, x2: -g * elementwise.trunc(x1 / x2))
 def _fmod(x1: Any, x2: Any, /) -> Array:
     """Return the remainder with the sign of x1, as ``numpy.fmod``. Integers modulo 0 are 0."""
     if any(_is_float(x) for x in (x1, x2)):

@@ -74,6 +74,12 @@ def unique_all(x: Array, /) -> UniqueAll:
     return unique_parts(x, equal_nan=False)
 
 
+@differentiable(x=_unique_gradient)
+def unique_with_equal_nan(x: Array, /) -> UniqueAll:
+    """Return :func:`unique_all`, with all NaN as one element, as in NumPy."""
+    return unique_parts(x, equal_nan=True)
+
+
 def unique_parts(x: Array, *, equal_nan: bool) -> UniqueAll:
     """Return :func:`unique_all` without gradients. ``equal_nan`` counts all NaN as one element."""
     op = "unique"

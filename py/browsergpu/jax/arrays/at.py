@@ -13,7 +13,7 @@ from browsergpu.engine.core.errors import InvalidType
 from browsergpu.engine.core.showing import Shown
 from browsergpu.functions import creation, elementwise, manipulation, parts, statistics
 from browsergpu.functions.ordering.combinations import Combine, combined
-from browsergpu.jax.arrays import keys
+from browsergpu.jax.arrays import dtypes, keys
 from browsergpu.jax.arrays.array import JAX, as_jax, cast
 from browsergpu.jax.arrays.operands import array, operand
 
@@ -154,6 +154,12 @@ def _changed(
     """Return a copy of an array with values assigned to a key, or combined with its elements."""
     safe, valid = _options(op, x, key, options)
     given = operand(op, values, "values")
+    kind = dtypes.promoted(x.dtype, given.dtype) if type(given) in JAX else dtypes.beside_number(
+        x.dtype, type(given))  # fmt: skip
+    if combine is not None and kind != x.dtype and kind.kind in "fc":
+        # Integers are combined with floats as floats, as in JAX.
+        wide = _changed(op, cast(x, kind), key, given, options, combine)
+        return cast(elementwise.real(wide) if kind.kind == "c" else wide, x.dtype)
     own: Any = cast(given, x.dtype) if type(given) in JAX else _number(x, given)
     if valid is False:
         return x

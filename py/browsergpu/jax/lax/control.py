@@ -14,6 +14,7 @@ from typing import Any
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.autograd.batched import BATCHED, batch_of
 from browsergpu.arrays.autograd.rules import values
+from browsergpu.engine.core import shapes
 from browsergpu.engine.core.errors import InvalidArgument, InvalidType
 from browsergpu.engine.core.showing import Description
 from browsergpu.functions import creation, elementwise, manipulation
@@ -281,7 +282,7 @@ def associative_scan(
     """
     given = _as_arrays(elems)
     leaves, structure = tree.flatten(given)
-    at = axis % leaves[0].ndim
+    at = shapes.axis("associative_scan", "axis", axis, leaves[0].ndim)
     if reverse:
         leaves = [as_jax(manipulation.flip(x, axis=at)) for x in leaves]
 

@@ -15,7 +15,7 @@ from browsergpu.jax.arrays.array import as_jax, cast
 from browsergpu.jax.arrays.operands import array
 from browsergpu.jax.lax.slices import pad
 from browsergpu.jax.lax.windows import padding_of
-from browsergpu.jax.numpy.elementwise import check_precision, in_dtype
+from browsergpu.jax.numpy.elementwise import check_precision, in_dtype, in_wider
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
@@ -48,6 +48,7 @@ def dot_general(
     if a.dtype != b.dtype:
         told = Description(f"{a.dtype}, {b.dtype}")
         raise InvalidType("lax.dot_general", "lhs, rhs", told, "of the same dtypes")
+    a, b = in_wider("dot_general", preferred_element_type, a, b)
     (own_sums, other_sums), (own_batch, other_batch) = dimension_numbers
     letters = iter(_LETTERS)
     one, other = [""] * a.ndim, [""] * b.ndim

@@ -9,6 +9,7 @@ from typing import Any
 
 from browsergpu.arrays.array import Array
 from browsergpu.autograd import trees
+from browsergpu.engine.core import shapes
 from browsergpu.engine.core.checks import product
 from browsergpu.engine.core.errors import InvalidArgument, InvalidType
 from browsergpu.functions import creation, elementwise, manipulation, parts
@@ -73,14 +74,14 @@ def slice_in_dim(
 ) -> Any:
     """Return a slice along an axis."""
     x = array("slice_in_dim", operand)
-    at = axis % x.ndim
+    at = shapes.axis("slice_in_dim", "axis", axis, x.ndim)
     return as_jax(x[(_slice(None),) * at + (_slice(start_index, limit_index, stride),)])
 
 
 def index_in_dim(operand: Any, index: int, axis: int = 0, keepdims: bool = True) -> Any:
     """Return the part at an index of an axis."""
     x = array("index_in_dim", operand)
-    at = axis % x.ndim
+    at = shapes.axis("index_in_dim", "axis", axis, x.ndim)
     own = range(x.shape[at])[index]
     key = _slice(own, own + 1) if keepdims else own
     return as_jax(x[(_slice(None),) * at + (key,)])
@@ -133,7 +134,7 @@ def dynamic_index_in_dim(operand: Any, index: Any, axis: int = 0, keepdims: bool
 def dynamic_slice_in_dim(operand: Any, start_index: Any, slice_size: int, axis: int = 0) -> Any:
     """Return a slice of a fixed size along an axis."""
     x = array("dynamic_slice_in_dim", operand)
-    at = axis % x.ndim
+    at = shapes.axis("dynamic_slice_in_dim", "axis", axis, x.ndim)
     starts: list[Any] = [0] * x.ndim
     sizes = list(x.shape)
     starts[at], sizes[at] = start_index, slice_size
@@ -144,7 +145,7 @@ def dynamic_update_slice_in_dim(operand: Any, update: Any, start_index: Any, axi
     """Return a copy in which ``update`` replaces a slice along an axis."""
     x = array("dynamic_update_slice_in_dim", operand)
     starts: list[Any] = [0] * x.ndim
-    starts[axis % x.ndim] = start_index
+    starts[shapes.axis("dynamic_update_slice_in_dim", "axis", axis, x.ndim)] = start_index
     return dynamic_update_slice(x, update, starts)
 
 
@@ -153,7 +154,11 @@ def dynamic_update_index_in_dim(operand: Any, update: Any, index: Any, axis: int
     x = array("dynamic_update_index_in_dim", operand)
     own = array("dynamic_update_index_in_dim", update)
     if own.ndim < x.ndim:
-        own = as_jax(manipulation.expand_dims(own, axis=axis % x.ndim))
+        own = as_jax(
+            manipulation.expand_dims(
+                own, axis=shapes.axis("dynamic_update_index_in_dim", "axis", axis, x.ndim)
+            )
+        )
     return dynamic_update_slice_in_dim(x, own, index, axis)
 
 
@@ -311,7 +316,7 @@ def broadcasted_iota(dtype: Any, shape: Any, dimension: int) -> Any:
 def split(operand: Any, sizes: Any, axis: int = 0) -> list[Any]:
     """Return parts of given lengths along an axis."""
     x = _array("split", operand)
-    at, start, found = axis % x.ndim, 0, []
+    at, start, found = shapes.axis("split", "axis", axis, x.ndim), 0, []
     if sum(sizes) != x.shape[at]:
         raise InvalidArgument("split", "sizes", tuple(sizes), f"{x.shape[at]} in sum")
     for size in sizes:
@@ -327,8 +332,23 @@ def convert_element_type(operand: Any, new_dtype: Any) -> Any:
 
 
 def bitcast_convert_type(operand: Any, new_dtype: Any) -> Any:
-    """Return the bits of an array as another dtype of the same width."""
-    return _array("bitcast_convert_type", operand).view(new_dtype)
+    """Return the bits of an array as another dtype.
+
+    A narrower dtype adds an axis of the parts of each element. A wider dtype removes the last axis,
+    which has the parts.
+    """
+    op = "bitcast_convert_type"
+    x, kind = _array(op, operand), dtypes.dtype_of(op, new_dtype)
+    own, wanted = x.dtype.itemsize, kind.itemsize
+    if own > wanted:
+        parts = as_jax(manipulation.expand_dims(x, axis=-1).__copy__())
+        return parts.view(kind)
+    if own < wanted:
+        if not x.ndim or x.shape[-1] != wanted // own:
+            expected = f"have {wanted // own} elements along the last axis"
+            raise InvalidArgument(op, "operand", x, expected)
+        return as_jax(manipulation.squeeze(x.view(kind), axis=-1))
+    return x.view(kind)
 
 
 def sort(operand: Any, dimension: int = -1, is_stable: bool = True, num_keys: int = 1) -> Any:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from browsergpu.engine.core import shapes
 from browsergpu.engine.core.element_types import FLOAT32
 from browsergpu.engine.core.errors import InvalidArgument
 from browsergpu.functions import elementwise, manipulation, special, statistics
@@ -118,7 +119,8 @@ def log1mexp(x: Any) -> Any:
 def _axes(x: Any, axis: Any) -> tuple[int, ...]:
     if axis is None:
         return tuple(range(x.ndim))
-    return tuple([n % x.ndim for n in (axis if isinstance(axis, tuple | list) else (axis,))])
+    given = axis if isinstance(axis, tuple | list) else (axis,)
+    return tuple([shapes.axis("nn", "axis", n, x.ndim) for n in given])
 
 
 def softmax(x: Any, axis: Any = -1, where: Any = None) -> Any:
@@ -193,7 +195,7 @@ def one_hot(x: Any, num_classes: int, *, dtype: Any = None, axis: int = -1) -> A
     """Return vectors of zeros with a one at each index. Other indices give zeros."""
     own = array("one_hot", x)
     kind = dtypes.FLOAT32 if dtype is None else dtypes.dtype_of("one_hot", dtype)
-    at = axis % (own.ndim + 1)
+    at = shapes.axis("one_hot", "axis", axis, own.ndim + 1)
     row = NUMPY["arange"](num_classes, dtype=own.dtype if own.dtype.kind != "b" else None)
     shape = [-1 if n == at else 1 for n in range(own.ndim + 1)]
     spread = as_jax(manipulation.expand_dims(own, axis=at))

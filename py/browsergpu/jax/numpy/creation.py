@@ -362,7 +362,7 @@ def fromiter(iter: Any, dtype: Any, count: int = -1) -> Any:
 @public()
 def frombuffer(buffer: Any, dtype: Any = float, count: int = -1, offset: int = 0) -> Any:
     """Return an array of the bytes of a buffer."""
-    return asarray(np.frombuffer(buffer, dtypes.dtype_of("frombuffer", dtype), count, offset))
+    return asarray(np.frombuffer(buffer, dtype, count, offset))
 
 
 @public()

@@ -195,6 +195,56 @@ for _name, _factor in (("rad2deg", 180 / math.pi), ("degrees", 180 / math.pi),
 
 
 @public()
+def nan_to_num(
+    x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None
+) -> Any:
+    """Replace NaN and infinities by numbers. ``copy`` is only for compatibility."""
+    given = unwrapped(array("nan_to_num", x))
+    return as_jax(wrappers.own("nan_to_num")(given, nan=nan, posinf=posinf, neginf=neginf))
+
+
+@public()
+def angle(z: Any, deg: bool = False) -> Any:
+    """Return the angles of complex numbers in radians, or in degrees."""
+    return as_jax(wrappers.own("angle")(unwrapped(inexact("angle", z)), deg))
+
+
+def _absolute(name: str) -> Any:
+    quick = FUNCTIONS[name]
+
+    def of_one(x: Any, /) -> Any:
+        given = array(name, x)
+        if type(given) is JaxArray or given.dtype.kind != "f":
+            return quick(given)
+        # The gradient at 0 is 1, as in JAX. The sum removes the sign of -0.0.
+        return as_jax(own.where(own.greater_equal(given, 0), given, own.negative(given)) + 0.0)
+
+    return of_one
+
+
+for _name in ("abs", "absolute", "fabs"):
+    _enter(_name, _absolute(_name), FUNCTIONS[_name].__doc__)
+
+
+def _ignoring_nan(name: str, is_ahead: Any) -> Any:
+    """Return ``fmax`` or ``fmin``. The second of two equal elements gets the gradient."""
+    quick = FUNCTIONS[name]
+
+    def of_two(x: Any, y: Any, /) -> Any:
+        one, other = [array(name, x) for x in promoted(name, x, y)]
+        if one.dtype.kind != "f":
+            return quick(one, other)
+        is_first = own.logical_or(is_ahead(one, other), own.isnan(other))
+        return as_jax(own.where(is_first, one, other))
+
+    return of_two
+
+
+for _name, _ahead in (("fmax", own.greater), ("fmin", own.less)):
+    _enter(_name, _ignoring_nan(_name, _ahead), FUNCTIONS[_name].__doc__)
+
+
+@public()
 def i0(x: Any, /) -> Any:
     """Return the modified Bessel function of the first kind and order 0 of real numbers."""
     given = inexact("i0", x)
@@ -243,11 +293,22 @@ def round_(a: Any, decimals: int = 0, out: Any = None) -> Any:
 @public()
 def matmul(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any = None) -> Any:
     """Return the matrix product. Every ``precision`` of JAX has float32's rounding."""
+    a, b = in_wider("matmul", preferred_element_type, a, b)
     if type(a) is JaxArray and type(b) is JaxArray and a.node.kind is b.node.kind is FLOAT32:
         found = linear.matmul(a, b)
     else:
         found = as_jax(linear.matmul(*[array("matmul", x) for x in promoted("matmul", a, b)]))
     return in_dtype("matmul", found, precision, preferred_element_type)
+
+
+def in_wider(op: str, preferred_element_type: Any, *given: Any) -> list[Any]:
+    """Return the operands of a product, in the dtype of the result if that is wider."""
+    if preferred_element_type is None:
+        return list(given)
+    kind = dtypes.dtype_of(op, preferred_element_type)
+    own = [array(op, x) for x in given]
+    is_wider = all(dtypes.promoted(x.dtype, kind) == kind for x in own)
+    return [cast(x, kind) for x in own] if is_wider else own
 
 
 def in_dtype(op: str, found: Any, precision: Any, preferred_element_type: Any) -> Any:

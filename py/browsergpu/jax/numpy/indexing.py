@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 
 from browsergpu.engine.core import shapes
+from browsergpu.engine.core.checks import product
 from browsergpu.engine.core.errors import InvalidArgument
 from browsergpu.functions import creation, elementwise, manipulation
 from browsergpu.functions.ordering import sorting
 from browsergpu.jax.arrays import dtypes, keys
-from browsergpu.jax.arrays.array import as_jax, unwrapped
+from browsergpu.jax.arrays.array import JaxArray, as_jax, unwrapped
 from browsergpu.jax.arrays.at import fill_value_of
 from browsergpu.jax.arrays.operands import array, arrays
 from browsergpu.jax.numpy import wrappers
@@ -26,7 +27,10 @@ def take(
     """Return the elements at indices of an axis. By default, indices out of bounds give NaN."""
     refuse("take", out=out)
     x, at = array("take", a, "a"), array("take", indices, "indices")
-    x, place = (x.reshape(-1), 0) if axis is None else (x, axis % max(x.ndim, 1))
+    if at.dtype.kind == "b":
+        at = at.astype("int32")
+    flat = axis is None or (not x.ndim and axis in (0, -1))
+    x, place = (x.reshape(-1), 0) if flat else (x, shapes.axis("take", "axis", axis, x.ndim))
     key = (slice(None),) * place
     if mode == "wrap":
         return keys.get(x, (*key, at % x.shape[place]))
@@ -69,7 +73,9 @@ def _fixed(found: Any, size: int | None, fill_value: Any) -> Any:
 def nonzero(a: Any, *, size: int | None = None, fill_value: Any = None) -> Any:
     """Return the indices of the nonzero elements, for each axis. Waits for the GPU."""
     x = array("nonzero", a, "a")
-    found = as_jax(sorting.nonzero(FUNCTIONS["atleast_1d"](x)))
+    if not x.ndim:
+        raise InvalidArgument("nonzero", "a", x, "have axes", "Use jnp.atleast_1d(x).")
+    found = as_jax(sorting.nonzero(x))
     fills = fill_value if isinstance(fill_value, tuple) else (fill_value or 0,) * len(found)
     return tuple([_fixed(one, size, fill) for one, fill in zip(found, fills, strict=True)])
 
@@ -83,8 +89,9 @@ def flatnonzero(a: Any, *, size: int | None = None, fill_value: Any = None) -> A
 @public()
 def argwhere(a: Any, *, size: int | None = None, fill_value: Any = None) -> Any:
     """Return the indices of the nonzero elements, as the rows of a matrix."""
-    found = nonzero(a, size=size, fill_value=fill_value)
-    return FUNCTIONS["stack"](found, axis=-1)
+    x = array("argwhere", a, "a")
+    found = nonzero(FUNCTIONS["atleast_1d"](x), size=size, fill_value=fill_value)
+    return FUNCTIONS["stack"](found, axis=-1)[:, : x.ndim]
 
 
 @public()
@@ -102,8 +109,14 @@ def compress(
     """Return the parts of an axis where a condition is true."""
     refuse("compress", out=out)
     x = array("compress", a, "a")
-    x, axis = (x.reshape(-1), 0) if axis is None else (x, axis % x.ndim)
+    if axis is None:
+        x = x.reshape(-1)
+    axis = 0 if axis is None else shapes.axis("compress", "axis", axis, x.ndim)
     chosen = array("compress", condition).astype(bool)
+    extent = x.shape[axis]
+    if chosen.shape[0] > extent and bool(chosen[extent:].any()):
+        expected = f"be false from element {extent} on"
+        raise InvalidArgument("compress", "condition", chosen, expected)
     rows = flatnonzero(chosen)
     found = manipulation.take(x, rows, axis=axis)
     if size is None:
@@ -148,6 +161,9 @@ def _set_function(name: str) -> None:
         one, other = [unwrapped(x) for x in arrays(name, ar1, ar2)]
         options = {} if name == "union1d" else {"assume_unique": assume_unique}
         found = as_jax(wrappers.own(name)(one, other, **options))
+        if name == "setdiff1d":
+            found = found.astype(array(name, ar1).dtype)
+            return _fixed(found, size, fill_value or 0)
         fill = found.min() if fill_value is None and found.size else (fill_value or 0)
         return _fixed(found, size, fill)
 
@@ -187,12 +203,14 @@ def isin(
 def bincount(x: Any, weights: Any = None, minlength: int = 0, *, length: int | None = None) -> Any:
     """Return the number of occurrences of each integer."""
     given = array("bincount", x)
+    if given.ndim != 1:
+        raise InvalidArgument("bincount", "x", given, "have one axis")
     own = None if weights is None else array("bincount", weights)
     if length is None:
         found = wrappers.own("bincount")(
             unwrapped(given), None if own is None else unwrapped(own), minlength
         )
-        return as_jax(found)
+        return as_jax(found) if own is None else as_jax(found).astype(own.dtype)
     zeros = creation.zeros((length,), dtype=dtypes.INT32 if own is None else own.dtype)
     at = elementwise.maximum(given, 0)
     return as_jax(zeros).at[as_jax(at)].add(1 if own is None else own)
@@ -203,6 +221,8 @@ def _in_place(name: str, at: int) -> None:
         if inplace:
             expected = "False, as arrays cannot be changed"
             raise ValueError(f"jnp.{name}: inplace must be {expected}. Use the result.")
+        if options.get("mode") == "raise":
+            raise InvalidArgument(name, "mode", "raise", "'clip' or 'wrap'")
         given: list[Any] = [
             x if isinstance(x, str | type(None)) else unwrapped(array(name, x)) for x in args
         ]
@@ -217,6 +237,35 @@ def _in_place(name: str, at: int) -> None:
 
 for _name in ("put", "place", "put_along_axis"):
     _in_place(_name, 0)
+
+
+def within(op: str, name: str, x: Any, limit: int) -> None:
+    """Raise InvalidArgument for an index outside of [0, limit). Waits for the GPU."""
+    if type(x) is JaxArray and x.size:
+        least, most = int(x.min()), int(x.max())
+        if least < 0 or most >= limit:
+            raise InvalidArgument(op, name, least if least < 0 else most, f"from 0 to {limit - 1}")
+
+
+@public()
+def unravel_index(indices: Any, shape: Any) -> Any:
+    """Return the coordinates of flat indices. Indices out of bounds are clamped."""
+    extents = (shape,) if isinstance(shape, int | np.integer) else tuple(shape)
+    given, size = array("unravel_index", indices), product(extents)
+    at = elementwise.clip(given, -size, size - 1)
+    own = elementwise.where(elementwise.less(at, 0), at + size, at)
+    return as_jax(wrappers.own("unravel_index")(unwrapped(as_jax(own)), extents))
+
+
+@public()
+def ravel_multi_index(multi_index: Any, dims: Any, mode: Any = "raise", order: str = "C") -> Any:
+    """Return the flat indices of coordinates. With ``mode="raise"`` it waits for the GPU."""
+    given = [array("ravel_multi_index", x) for x in multi_index]
+    if mode == "raise":
+        for x, extent in zip(given, dims, strict=True):
+            within("ravel_multi_index", "multi_index", x, int(extent))
+    own = tuple(map(unwrapped, given))
+    return as_jax(wrappers.own("ravel_multi_index")(own, tuple(dims), mode, order))
 
 
 @public()
@@ -274,15 +323,22 @@ def triu_indices(n: int, k: int = 0, m: int | None = None) -> Any:
     return tuple(array("triu_indices", x) for x in np.triu_indices(n, k, m))
 
 
+def _check_matrix(op: str, arr: Any) -> None:
+    if arr.ndim != 2:
+        raise InvalidArgument(op, "arr", arr, "have 2 axes")
+
+
 @public()
 def tril_indices_from(arr: Any, k: int = 0) -> Any:
     """Return the indices of the lower triangle of a matrix."""
+    _check_matrix("tril_indices_from", arr)
     return tril_indices(arr.shape[-2], k, arr.shape[-1])
 
 
 @public()
 def triu_indices_from(arr: Any, k: int = 0) -> Any:
     """Return the indices of the upper triangle of a matrix."""
+    _check_matrix("triu_indices_from", arr)
     return triu_indices(arr.shape[-2], k, arr.shape[-1])
 
 
@@ -295,7 +351,8 @@ def diag_indices(n: int, ndim: int = 2) -> Any:
 @public()
 def diag_indices_from(arr: Any) -> Any:
     """Return the indices of the main diagonal of an array."""
-    shapes.axis("diag_indices_from", "arr", 0, arr.ndim)
+    if arr.ndim < 2 or len(set(arr.shape)) > 1:
+        raise InvalidArgument("diag_indices_from", "arr", arr, "have several axes of one length")
     return diag_indices(arr.shape[0], arr.ndim)
 
 
@@ -311,6 +368,8 @@ def ix_(*args: Any) -> Any:
     made = []
     for n, x in enumerate(args):
         own = array("ix_", x)
+        if own.ndim != 1:
+            raise InvalidArgument("ix_", "args", own, "have one axis")
         own = nonzero(own)[0] if own.dtype.kind == "b" else own
         made.append(own.reshape([-1 if at == n else 1 for at in range(len(args))]))
     return tuple(made)

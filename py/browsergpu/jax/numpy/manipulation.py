@@ -211,6 +211,8 @@ def repeat(
     if total_repeat_length is None:
         counts = repeats if isinstance(repeats, int) else array("repeat", repeats, "repeats")
         return as_jax(manipulation.repeat(x, counts, axis=axis))
+    if isinstance(repeats, int) and repeats < 0:
+        raise InvalidArgument("repeat", "repeats", repeats, "at least 0")
     counts = manipulation.broadcast_to(array("repeat", repeats), (x.shape[axis],))
     ends = sorting.cumulative_sum(counts, axis=0)
     places = creation.arange(total_repeat_length, dtype="int32", device=x.device)
@@ -279,12 +281,15 @@ def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = 
     ends = {}
     for name, given in (("prepend", prepend), ("append", append)):
         if given is not None:
-            own = cast(array("diff", given), x.dtype)
+            if x.dtype.kind != "b" or np.asarray(given).dtype.kind != "b":
+                x, given = [array("diff", one) for one in promoted("diff", x, given)]
+            own = array("diff", given)
             if not own.ndim:
                 shape = list(x.shape)
                 shape[axis] = 1
-                own = manipulation.broadcast_to(own, tuple(shape))
+                own = as_jax(manipulation.broadcast_to(own, tuple(shape)))
             ends[name] = own
+    ends = {name: cast(one, x.dtype) for name, one in ends.items()}
     return as_jax(sorting.diff(x, n=n, axis=axis, **ends))
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from browsergpu.engine.core import shapes
 from browsergpu.engine.core.errors import InvalidArgument
 from browsergpu.jax.arrays import dtypes
 from browsergpu.jax.arrays.array import JAX, JaxArray, as_jax, unwrapped
@@ -17,7 +18,7 @@ from browsergpu.jax.arrays.operands import array, arrays, inexact, operand, resu
 from browsergpu.jax.numpy import (
     creation,  # noqa: F401 - enters its functions
     elementwise,  # noqa: F401
-    indexing,  # noqa: F401
+    indexing,
     manipulation,  # noqa: F401
     products,  # noqa: F401
     reductions,  # noqa: F401
@@ -29,22 +30,22 @@ from browsergpu.jax.transforms import vmap
 #: Names of which the function of browsergpu has JAX's meaning.
 _GENERAL = (
     "allclose", "apply_over_axes", "argpartition", "array_equal", "array_equiv", "array_split",
-    "average", "bartlett", "blackman", "block", "corrcoef", "cov", "cross", "delete",
+    "average", "bartlett", "blackman", "block", "corrcoef", "cov", "delete",
     "diag", "diagflat", "digitize", "dsplit", "ediff1d", "fliplr", "flipud", "gradient", "hamming",
     "hanning", "histogram", "histogram2d", "histogram_bin_edges", "histogramdd", "hsplit", "insert",
     "interp", "isclose", "kaiser", "kron", "lexsort", "median", "nanargmax", "nanargmin", "nanmax",
     "nanmean", "nanmedian", "nanmin", "nanpercentile", "nanquantile", "nanstd", "nanvar",
-    "packbits", "pad", "partition", "percentile", "poly", "polyadd", "polyder", "polydiv",
-    "polyfit", "polyint", "polymul", "polysub", "polyval", "quantile", "ravel_multi_index",
-    "resize", "rollaxis", "roots", "rot90", "sort_complex", "split", "trapezoid", "trim_zeros",
-    "unpackbits", "unravel_index", "unwrap", "vander", "vsplit", "append",
+    "packbits", "pad", "partition", "percentile", "poly", "polyadd", "polyder",
+    "polyfit", "polyint", "polysub", "polyval", "quantile", "resize", "rollaxis", "rot90",
+    "sort_complex", "split", "trapezoid", "trim_zeros",
+    "unpackbits", "unwrap", "vander", "vsplit", "append",
     "unique_all", "unique_counts", "unique_inverse", "unique_values",
 )  # fmt: skip
 #: Functions whose results JAX returns as arrays, and which are bools here.
 _BOOLS = ("allclose", "array_equal", "array_equiv")
 _FLOATS_FIRST = frozenset((
     "average", "corrcoef", "cov", "gradient", "interp", "median", "nanmean", "nanmedian",
-    "nanpercentile", "nanquantile", "nanstd", "nanvar", "percentile", "quantile", "roots",
+    "nanpercentile", "nanquantile", "nanstd", "nanvar", "percentile", "quantile",
     "trapezoid", "unwrap", "polyfit", "bartlett", "blackman", "hamming", "hanning", "kaiser",
 ))  # fmt: skip
 
@@ -101,10 +102,44 @@ def _histogram(
 
 
 _enter()
-for _name in ("polymul", "polyder", "polydiv"):
+for _name in ("polyder", "polyint"):
+    FUNCTIONS[_name] = _of_inexact(FUNCTIONS[_name])
+for _name in ("median", "nanmedian", "nanpercentile", "nanquantile", "percentile", "quantile"):
     FUNCTIONS[_name] = _of_inexact(FUNCTIONS[_name])
 _own_histogram = FUNCTIONS["histogram"]
 FUNCTIONS["histogram"] = _histogram
+
+
+def _counting(function: Callable[..., Any], at: int) -> Callable[..., Any]:
+    """Return a function whose counts are int32 without weights and densities."""
+    parameters = ("range", "density", "weights")
+
+    @wraps(function)
+    def call(*args: Any, **options: Any) -> Any:
+        given = dict(zip(parameters, args[at:], strict=False)) | options
+        found = function(*args, **options)
+        is_plain = given.get("weights") is None and not given.get("density")
+        return (found[0].astype("int32"), *found[1:]) if is_plain else found
+
+    return call
+
+
+_own_interp = FUNCTIONS["interp"]
+
+
+@public()
+def interp(
+    x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None
+) -> Any:
+    """Interpolate linearly between points with increasing ``xp``."""
+    for name, given in (("left", left), ("right", right)):
+        if isinstance(given, str):
+            raise InvalidArgument("interp", name, given, "a number or None")
+    return _own_interp(x, xp, fp, left, right, period)
+
+
+FUNCTIONS["histogram2d"] = _counting(FUNCTIONS["histogram2d"], 3)
+FUNCTIONS["histogramdd"] = _counting(FUNCTIONS["histogramdd"], 2)
 
 
 class _Grid:
@@ -120,6 +155,68 @@ class _Grid:
 
     def __repr__(self) -> str:
         return f"jnp.{self._name}"
+
+
+def _edited(name: str) -> Callable[..., Any]:
+    """Return ``delete`` or ``insert``, whose positions may be a slice."""
+    function = FUNCTIONS[name]
+
+    @wraps(function)
+    def call(arr: Any, obj: Any, *args: Any, axis: int | None = None, **options: Any) -> Any:
+        x = array(name, arr)
+        if args and (name == "delete" or len(args) > 1):
+            *args, axis = args  # type: ignore[assignment]
+        if isinstance(obj, slice):
+            extent = x.size if axis is None else x.shape[axis]
+            obj = np.arange(*obj.indices(extent))
+        options.pop("assume_unique_indices", None)  # a hint
+        return function(x, obj, *args, axis=axis, **options)
+
+    return call
+
+
+FUNCTIONS["delete"], FUNCTIONS["insert"] = _edited("delete"), _edited("insert")
+
+
+@public()
+def cross(
+    a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None
+) -> Any:
+    """Return the cross products of vectors of 2 or 3 elements."""
+    one, other = [unwrapped(x) for x in arrays("cross", a, b)]
+    return as_jax(wrappers.own("cross")(one, other, axisa, axisb, axisc, axis))
+
+
+@public()
+def polymul(a1: Any, a2: Any, *, trim_leading_zeros: bool = False) -> Any:
+    """Return the product of two polynomials, whose coefficients begin with the highest power."""
+    given = [FUNCTIONS["atleast_1d"](x) for x in arrays("polymul", a1, a2, floats=True)]
+    if trim_leading_zeros:
+        given = [FUNCTIONS["trim_zeros"](x, "f") for x in given]
+    one, other = [x if x.size else FUNCTIONS["zeros"](1, x.dtype) for x in given]
+    return FUNCTIONS["convolve"](one, other)
+
+
+@public()
+def polydiv(u: Any, v: Any, *, trim_leading_zeros: bool = False) -> tuple[Any, Any]:
+    """Return the quotient and the remainder of two polynomials."""
+    rest, divisor = [FUNCTIONS["atleast_1d"](x) for x in arrays("polydiv", u, v, floats=True)]
+    count, width = max(rest.size - divisor.size + 1, 1), divisor.size
+    parts = []
+    for n in range(rest.size - width + 1):
+        factor = rest[n] / divisor[0]
+        parts.append(factor)
+        rest = rest.at[n : n + width].add(-factor * divisor)
+    quotient = FUNCTIONS["stack"](parts) if parts else FUNCTIONS["zeros"](count, rest.dtype)
+    return quotient, FUNCTIONS["trim_zeros"](rest, "f") if trim_leading_zeros else rest
+
+
+@public()
+def roots(p: Any, *, strip_zeros: bool = True) -> Any:
+    """Return the roots of a polynomial as complex numbers. NumPy computes it on the host."""
+    if strip_zeros is not True:
+        raise InvalidArgument("roots", "strip_zeros", strip_zeros, "True")
+    return as_jax(wrappers.own("roots")(unwrapped(inexact("roots", p)))).astype("complex64")
 
 
 for _name in ("mgrid", "ogrid", "r_", "c_"):
@@ -147,7 +244,10 @@ def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Any:
     wrappers.refuse("choose", out=out)
     given = choices if isinstance(choices, list | tuple) else list(choices)
     own = [unwrapped(x) for x in arrays("choose", *given)]
-    return as_jax(wrappers.own("choose")(unwrapped(array("choose", a)), own, mode=mode))
+    at = array("choose", a)
+    if mode == "raise":
+        indexing.within("choose", "a", at, len(own))
+    return as_jax(wrappers.own("choose")(unwrapped(at), own, mode=mode))
 
 
 @public()
@@ -298,7 +398,7 @@ def _ranks(signature: str) -> list[int]:
 def apply_along_axis(func1d: Any, axis: int, arr: Any, *args: Any, **kwargs: Any) -> Any:
     """Apply a function to the vectors along an axis, by :func:`vmap`."""
     x = array("apply_along_axis", arr)
-    at = axis % x.ndim
+    at = shapes.axis("apply_along_axis", "axis", axis, x.ndim)
     moved = FUNCTIONS["moveaxis"](x, at, -1)
 
     def function(v: Any) -> Any:

@@ -13,7 +13,7 @@ from browsergpu.jax.arrays import dtypes
 from browsergpu.jax.arrays.array import as_jax, unwrapped
 from browsergpu.jax.arrays.operands import array, arrays
 from browsergpu.jax.numpy import wrappers
-from browsergpu.jax.numpy.elementwise import check_precision, in_dtype
+from browsergpu.jax.numpy.elementwise import check_precision, in_dtype, in_wider
 from browsergpu.jax.numpy.wrappers import FUNCTIONS, public, refuse
 
 
@@ -27,12 +27,13 @@ def einsum(
     if isinstance(optimize, str):
         optimize = True
     if isinstance(subscripts, str):
-        given = arrays("einsum", *operands)
+        given = arrays("einsum", *in_wider("einsum", preferred_element_type, *operands))
         found = contraction.einsum(subscripts, *given, optimize=optimize)
     else:
         flat = (subscripts, *operands)
         count = len(flat) // 2
-        given = arrays("einsum", *[flat[2 * n] for n in range(count)])
+        given = [flat[2 * n] for n in range(count)]
+        given = arrays("einsum", *in_wider("einsum", preferred_element_type, *given))
         mixed = [x for n in range(count) for x in (given[n], list(flat[2 * n + 1]))]
         rest = [list(flat[-1])] if len(flat) % 2 else []
         found = contraction.einsum(*mixed, *rest, optimize=optimize)
@@ -52,7 +53,8 @@ def _of_two(name: str, function: Callable[..., Any]) -> None:
         out_sharding: Any = None, **options: Any,
     ) -> Any:  # fmt: skip
         refuse(name, out_sharding=out_sharding)
-        found = as_jax(function(*arrays(name, a, b), *args, **options))
+        given = arrays(name, *in_wider(name, preferred_element_type, a, b))
+        found = as_jax(function(*given, *args, **options))
         return in_dtype(name, found, precision, preferred_element_type)
 
     call.__name__ = call.__qualname__ = name
@@ -150,6 +152,6 @@ def correlate(
 
 def _convolved(op: str, a: Any, v: Any, mode: str, precision: Any, kind: Any) -> Any:
     check_precision(op, precision)
-    one, other = [unwrapped(x) for x in arrays(op, a, v)]
+    one, other = [unwrapped(x) for x in arrays(op, a, v, floats=True)]
     found = as_jax(wrappers.own(op)(one, other, mode))
     return found if kind is None else found.astype(dtypes.dtype_of(op, kind))

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from browsergpu.engine.core.element_types import FLOAT16, FLOAT32, INT32, UINT32
-from browsergpu.functions import elementwise, statistics
+from browsergpu.engine.core.errors import InvalidArgument, InvalidType
+from browsergpu.functions import elementwise, manipulation, statistics
 from browsergpu.functions.ordering import sorting
 from browsergpu.jax.arrays import dtypes
 from browsergpu.jax.arrays.array import JaxArray, as_jax, cast, unwrapped
@@ -37,8 +41,35 @@ def _masked(
     if where is not None:
         more["where"] = unwrapped(array(name, where, "where"))
     if initial is not None:
-        more["initial"] = initial
+        return _begun(name, x, axis, keepdims, initial, more)
     return as_jax(wrappers.own(name)(unwrapped(x), axis=_axes(axis), keepdims=keepdims, **more))
+
+
+#: The functions that combine a reduction with its initial value.
+_COMBINE = {"sum": "add", "prod": "multiply", "max": "maximum", "min": "minimum"}
+
+
+def _begun(name: str, x: Any, axis: Any, keepdims: bool, initial: Any, more: dict[str, Any]) -> Any:
+    """Reduce, and combine the result with an initial value, which takes the dtype of the array."""
+    first = array(name, initial, "initial")
+    if first.ndim:
+        raise InvalidArgument(name, "initial", first, "a scalar")
+    if first.dtype.kind == "c" and x.dtype.kind != "c":
+        first = FUNCTIONS["real"](first)
+    # The identity is where the engine begins for no elements.
+    limits = {"max": -math.inf, "min": math.inf} if x.dtype.kind == "f" else {}
+    if name in ("max", "min"):
+        more["initial"] = limits[name] if limits else fill_of(name, x.dtype)
+    found = as_jax(wrappers.own(name)(unwrapped(x), axis=_axes(axis), keepdims=keepdims, **more))
+    return cast(FUNCTIONS[_COMBINE[name]](cast(found, x.dtype), cast(first, x.dtype)), x.dtype)
+
+
+def fill_of(name: str, kind: Any) -> Any:
+    """Return the least value of integers or bools for "max", and the greatest for "min"."""
+    if kind.kind == "b":
+        return name == "min"
+    limits = np.iinfo(kind)
+    return int(limits.min if name == "max" else limits.max)
 
 
 def _sum_function(name: str, quick: Callable[..., Any]) -> None:
@@ -99,12 +130,21 @@ def mean(
         return statistics.mean(a, axis=axis, keepdims=keepdims)
     refuse("mean", out=out)
     x = inexact("mean", a, "a")
-    kind = dtypes.dtype_of("mean", dtype)
+    kind = _dtype_of_floats("mean", dtype, x)
     if kind is not None:
         x = cast(x, kind)
     if where is None:
         return as_jax(statistics.mean(x, axis=_axes(axis), keepdims=keepdims))
     return _masked("mean", x, axis, keepdims, where)
+
+
+def _dtype_of_floats(op: str, dtype: Any, x: Any) -> Any:
+    """Return a requested dtype. Raises InvalidType for integers, and for floats beside complex."""
+    kind = dtypes.dtype_of(op, dtype)
+    if kind is not None and (kind.kind not in "fc" or (x.dtype.kind == "c" and kind.kind != "c")):
+        expected = "a complex dtype" if x.dtype.kind == "c" else "a float or complex dtype"
+        raise InvalidType(op, "dtype", dtype, expected, "Cast the result.")
+    return kind
 
 
 def _spread(name: str, quick: Callable[..., Any]) -> None:
@@ -114,18 +154,34 @@ def _spread(name: str, quick: Callable[..., Any]) -> None:
         correction: float | None = None,
     ) -> Any:  # fmt: skip
         refuse(name, out=out, mean=mean)
+        if ddof and correction is not None:
+            raise InvalidArgument(name, "correction", correction, "None if ddof is given")
         x = inexact(name, a, "a")
-        kind = dtypes.dtype_of(name, dtype)
+        kind = _dtype_of_floats(name, dtype, x)
         if kind is not None:
             x = cast(x, kind)
         less = ddof if correction is None else correction
-        if where is None:
-            return as_jax(quick(x, axis=_axes(axis), correction=less, keepdims=keepdims))
-        return _masked(name, x, axis, keepdims, where, ddof=less)
+        axes = _axes(axis)
+        if where is not None:
+            return _without_freedom(name, x, axes, keepdims, where, less)
+        found = as_jax(quick(x, axis=axes, correction=less, keepdims=keepdims))
+        if less <= 0:
+            return found
+        over = range(x.ndim) if axes is None else axes if isinstance(axes, tuple) else (axes,)
+        has_freedom = math.prod([x.shape[n] for n in over]) > less
+        return found if has_freedom else FUNCTIONS["full_like"](found, math.nan)
 
     call.__name__ = call.__qualname__ = name
     call.__doc__ = f"Return the {name} along axes, with ``ddof`` degrees less."
     FUNCTIONS[name] = call
+
+
+def _without_freedom(name: str, x: Any, axis: Any, keepdims: bool, where: Any, less: float) -> Any:
+    """Return a masked variance, which is NaN where ``less`` elements or fewer are chosen."""
+    found = _masked(name, x, axis, keepdims, where, ddof=less)
+    chosen = as_jax(manipulation.broadcast_to(array(name, where, "where").astype(bool), x.shape))
+    count = statistics.count_nonzero(chosen, axis=axis, keepdims=keepdims)
+    return as_jax(elementwise.where(elementwise.greater(count, less), found, math.nan))
 
 
 _spread("std", statistics.std)
@@ -202,7 +258,7 @@ def _with_initial(name: str, quick: Callable[..., Any]) -> None:
         x: Any, /, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False
     ) -> Any:
         given = array(name, x)
-        kind = dtypes.dtype_of(name, dtype) or _summed_dtype(given, True)
+        kind = dtypes.dtype_of(name, dtype) or _summed_dtype(given, name == "cumulative_sum")
         return as_jax(quick(cast(given, kind), axis=axis, dtype=kind,
                             include_initial=include_initial))  # fmt: skip
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from browsergpu.engine.core import shapes
 from browsergpu.engine.core.checks import product
 from browsergpu.engine.core.errors import InvalidArgument, InvalidType
 from browsergpu.functions import creation, elementwise, manipulation
@@ -266,7 +267,7 @@ def categorical(
     """
     check_sharding("categorical", out_sharding)
     given = array("categorical", logits, "logits")
-    at = axis % given.ndim
+    at = shapes.axis("categorical", "axis", axis, given.ndim)
     rest = (*given.shape[:at], *given.shape[at + 1 :])
     own = rest if shape is None else shape_of(shape)
     if manipulation.broadcast_shapes(own, rest) != own:
@@ -302,7 +303,7 @@ def permutation(
             raise InvalidType("permutation", "x", x, "an integer or an array") from None
         return _shuffled(key, as_jax(creation.arange(count, dtype="int32")), 0)
     own = array("permutation", x)
-    at = axis % own.ndim
+    at = shapes.axis("permutation", "axis", axis, own.ndim)
     if independent or own.ndim == 1:
         return _shuffled(key, own, at)
     order = _shuffled(key, as_jax(creation.arange(own.shape[at], dtype="int32")), 0)
@@ -350,7 +351,7 @@ def choice(
     own = shape_of(shape)
     is_number = not np.ndim(a)
     given = None if is_number else array("choice", a, "a")
-    at = 0 if given is None else axis % given.ndim
+    at = 0 if given is None else shapes.axis("choice", "axis", axis, given.ndim)
     count = index(a) if given is None else given.shape[at]
     draws = product(own)
     if draws and count <= 0:

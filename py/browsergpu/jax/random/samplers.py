@@ -10,7 +10,7 @@ import numpy as np
 
 from browsergpu.arrays.array import Array
 from browsergpu.engine.core.errors import InvalidArgument, InvalidType
-from browsergpu.functions import elementwise, manipulation, special
+from browsergpu.functions import creation, elementwise, manipulation, special
 from browsergpu.jax.arrays import dtypes
 from browsergpu.jax.arrays.array import as_jax, cast, unwrapped
 from browsergpu.jax.arrays.operands import array
@@ -129,8 +129,8 @@ def truncated_normal(
     ends = [as_jax(special.erf(x / root)) for x in (low, high)]
     found = special.erfinv(uniform(key, own, kind, *ends)) * float(root)
     inside = [
-        elementwise.nextafter(x.detach(), as_jax(elementwise.copysign(x * 0 + math.inf, end)))
-        for x, end in ((low, low * 0 + 1), (high, high * 0 - 1))
+        elementwise.nextafter(x.detach(), as_jax(creation.full_like(x, end)))
+        for x, end in ((low, math.inf), (high, -math.inf))
     ]
     return as_jax(elementwise.minimum(elementwise.maximum(found, inside[0]), inside[1]))
 

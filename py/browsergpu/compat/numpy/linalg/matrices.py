@@ -11,7 +11,7 @@ from browsergpu.arrays.array import Array
 from browsergpu.compat.numpy.operands import on_one_device, write_out
 from browsergpu.engine.core.checks import is_several
 from browsergpu.engine.core.errors import InvalidArgument
-from browsergpu.functions import manipulation, statistics
+from browsergpu.functions import creation, manipulation, statistics
 from browsergpu.functions.linalg import decompositions, equations, linear, norms
 
 
@@ -35,6 +35,30 @@ def _with_uplo(function: Callable[[Array], Any]) -> Callable[..., Any]:
         return function(a if UPLO == "L" else linear.adjoint(a))
 
     return call
+
+
+def _cross(
+    a: Array, b: Array, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None
+) -> Array:
+    """Return the cross products of vectors of 2 or 3 elements, as ``numpy.cross``."""
+    if axis is not None:
+        axisa = axisb = axisc = axis
+    own = [manipulation.moveaxis(x, n, -1) for x, n in ((a, axisa), (b, axisb))]
+    sizes = [x.shape[-1] for x in own]
+    for name, size, x in zip("ab", sizes, own, strict=True):
+        if size not in (2, 3):
+            raise InvalidArgument("cross", name, x, "have 2 or 3 elements along the axis")
+    if sizes == [2, 2]:
+        (x0, y0), (x1, y1) = ((x[..., 0], x[..., 1]) for x in own)
+        flat: Array = x0 * y1 - y0 * x1
+        return flat
+    whole = [
+        manipulation.concat([x, creation.zeros_like(x[..., :1])], axis=-1) if size == 2 else x
+        for x, size in zip(own, sizes, strict=True)
+    ]
+    shape = manipulation.broadcast_shapes(*(x.shape for x in whole))
+    found = linear.cross(*(manipulation.broadcast_to(x, shape) for x in whole), axis=-1)
+    return manipulation.moveaxis(found, -1, axisc)
 
 
 def _norm(x: Array, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Array:
@@ -122,7 +146,7 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {
 }
 #: Functions of two arrays. One of them may be a NumPy array.
 BINARY_FUNCTIONS: dict[Any, Callable[..., Array]] = {
-    np.cross: lambda a, b, *, axis=-1: linear.cross(a, b, axis=axis),
+    np.cross: _cross,
     np.linalg.cross: linear.cross,
     np.linalg.outer: linear.outer,
     np.linalg.solve: equations.solve,

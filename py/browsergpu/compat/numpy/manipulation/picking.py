@@ -72,14 +72,15 @@ def _infinity_function(name: str, sign: int) -> Callable[..., Any]:
 
 def union1d(ar1: Any, ar2: Any) -> Any:
     """Return the sorted union of two arrays, as ``numpy.union1d``. Waits for the GPU."""
-    return sets.unique_values(manipulation.concat([flattened(ar1), flattened(ar2)]))
+    both = manipulation.concat([flattened(ar1), flattened(ar2)])
+    return sets.unique_with_equal_nan(both).values
 
 
 def _both(ar1: Any, ar2: Any, assume_unique: bool) -> tuple[Any, Any]:
     first, last = flattened(ar1), flattened(ar2)
     if assume_unique:
         return first, last
-    return sets.unique_values(first), sets.unique_values(last)
+    return sets.unique_with_equal_nan(first).values, sets.unique_with_equal_nan(last).values
 
 
 def intersect1d(
@@ -100,7 +101,8 @@ def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Any:
 
     As ``numpy.setdiff1d``.
     """
-    first = flattened(ar1) if assume_unique else sets.unique_values(flattened(ar1))
+    flat = flattened(ar1)
+    first = flat if assume_unique else sets.unique_with_equal_nan(flat).values
     return first[sets.isin(first, flattened(ar2), invert=True)]
 
 

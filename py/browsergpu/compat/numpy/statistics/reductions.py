@@ -38,13 +38,25 @@ def _masked(op: str, a: Array, where: Any, neutral: Any) -> Array:
     return elementwise.where(mask, own, neutral)
 
 
+def begin(op: str, initial: Any, found: Array) -> Any:
+    """Return the initial value of a reduction in the dtype of its result, as NumPy converts it."""
+    if isinstance(initial, Array):
+        first = initial.astype(found.dtype, copy=False)
+    else:
+        with np.errstate(all="ignore"):
+            first = found.dtype.type(initial)
+    if first.ndim:
+        raise InvalidArgument(op, "initial", initial, "a number")
+    return first if isinstance(first, Array) else first.item()
+
+
 def sum(
     a: Array, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = _NONE,
     initial: Any = _NONE, where: Any = _NONE,
 ) -> Array:  # fmt: skip
     own = _masked("np.sum", a, where, 0)
     found: Any = statistics.sum(own, axis=axis, dtype=dtype, keepdims=flag(keepdims))
-    return write_out(out, found if initial is _NONE else found + initial)
+    return write_out(out, found if initial is _NONE else found + begin("np.sum", initial, found))
 
 
 def prod(
@@ -53,7 +65,7 @@ def prod(
 ) -> Array:  # fmt: skip
     own = _masked("np.prod", a, where, 1)
     found: Any = statistics.prod(own, axis=axis, dtype=dtype, keepdims=flag(keepdims))
-    return write_out(out, found if initial is _NONE else found * initial)
+    return write_out(out, found if initial is _NONE else found * begin("np.prod", initial, found))
 
 
 def _extreme(
@@ -66,12 +78,15 @@ def _extreme(
         if not is_whole(where) and initial is _NONE:
             expected = "a number, because where= may exclude all elements"
             raise InvalidArgument(f"np.{own.__name__}", "initial", None, expected)
-        if initial is not _NONE and 0 in a.shape:
-            raise InvalidArgument(f"np.{own.__name__}", "a", a, "have elements")
-        found = own(
-            _masked(f"np.{own.__name__}", a, where, initial), axis=axis, keepdims=flag(keepdims)
-        )
-        return write_out(out, found if initial is _NONE else combine(found, initial))
+        op, kept = f"np.{own.__name__}", flag(keepdims)
+        if initial is _NONE:
+            return write_out(out, own(a, axis=axis, keepdims=kept))
+        first = begin(op, initial, a)
+        if 0 in a.shape:
+            none = statistics.any(a, axis=axis, keepdims=kept)
+            return write_out(out, elementwise.where(none, 0, first).astype(a.dtype, copy=False))
+        found = own(_masked(op, a, where, first), axis=axis, keepdims=kept)
+        return write_out(out, combine(found, first))
 
     return call
 

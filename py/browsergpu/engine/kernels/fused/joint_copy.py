@@ -90,6 +90,10 @@ class _Piece(Body):
             self.line(storage.write_each(kind, "y", "to", value, inside))
         return f"{begin}\n  {self.text()}"
 
+    def included(self) -> tuple[str, ...]:
+        """Return the shader files that the statements need."""
+        return tuple(self._includes)
+
     def bound(self) -> list[Binding]:
         """Return the binding of the array."""
         return [(self.array(0), self._words(0, self._piece.mode in IN_FOURS), False)]
@@ -112,6 +116,7 @@ class _Pieces(Body):
                 firsts.append(self.parameter())
                 n = self.parameter()
             texts.append(piece.statements(n))
+            self.include(*piece.included())
         kind = result_of(self._trace[-1])
         words = storage.FOUR[kind.bits]
         if self._into not in IN_FOURS:
