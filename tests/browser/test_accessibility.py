@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from harness.accessibility import find_serious
+from harness.accessibility import find_serious, find_serious_in_frames
 from harness.notebook import NotebookPage, hold_kernels
 from playwright.sync_api import Page, expect
 
@@ -55,6 +55,16 @@ COLOURS = """for name in ("stdout", "stderr"):
 
 WIDE = "HTML('<table><tr>' + '<th>a column</th>' * 40 + '<tr>' + '<td>1</td>' * 40 + '</table>')"
 
+# As Altair writes it. The site has the scripts.
+CDN = "https://cdn.jsdelivr.net/npm"
+SCRIPTS = ("vega@6?noext", "vega-lite@6.1.0?noext", "vega-embed@7?noext")
+SPECIFICATION = """{title: "Bars", data: {values: [{a: 1, b: "x"}, {a: 2, b: "y"}]}, mark: "bar",
+encoding: {x: {field: "b", type: "nominal"}, y: {field: "a", type: "quantitative"}}}"""
+VEGA = (
+    "".join(f'<script src="{CDN}/{name}"></script>' for name in SCRIPTS)
+    + f'<div id="vis"></div><script>vegaEmbed("#vis", {SPECIFICATION})</script>'
+)
+
 OUTPUTS = {
     "a text": "import sys\nprint('told', 1, None)\nprint('warned', file=sys.stderr)",
     "a long text": "print('0123456789 ' * 2000)",
@@ -62,6 +72,7 @@ OUTPUTS = {
     "colours": COLOURS,
     "an active output": "from IPython.display import HTML\nHTML('<script>1</script>shown')",
     "JavaScript": "from IPython.display import Javascript\nJavascript('1')",
+    "a figure of Vega": f"HTML({VEGA!r})",
     "a traceback": "import json\njson.loads('{')",
     "a wide table": f"from IPython.display import HTML\n{WIDE}",
     "a picture": "from PIL import Image\nImage.new('RGB', (32, 32), 'red')",
@@ -96,6 +107,15 @@ def test_cells_with_outputs(notebook: NotebookPage) -> None:
     press(notebook, "Control+Enter")
     expect(notebook.cell(last).get_by_role("heading", name="A heading")).to_be_visible()
     assert_nothing_serious(notebook.page)
+    for box in notebook.page.locator(".active-output, .widget-frame").all():
+        box.scroll_into_view_if_needed()  # frames are made when they come into view
+        expect(box.locator("iframe")).to_have_count(1)
+    vega = notebook.page.frame_locator(".active-output iframe").nth(1)
+    expect(vega.locator(".vega-embed summary")).to_have_count(1)
+    controls = notebook.page.frame_locator(".widget-frame iframe")
+    expect(controls.get_by_role("tab")).to_have_count(2)
+    found = find_serious_in_frames(notebook.page)
+    assert not found, "axe-core found\n" + "\n\n".join(found)
     # Two cells are selected, an output is folded, and lines have numbers.
     notebook.cell(1).focus()
     press(notebook, "o", "Shift+L", "Shift+J")

@@ -52,6 +52,37 @@ def find_serious(page: Page, widths: tuple[int, ...] = WIDTHS) -> list[str]:
     return [line for line in found if not _SCROLLED_BY_THE_EDITOR.search(line)]
 
 
+# The page shows through the frames of widgets, which axe-core takes for white. Frames out of sight
+# are not drawn, so nothing waits for a drawing. The page has the other parts.
+_RUN_IN_FRAME = """async (ground) => {
+  const root = document.documentElement;
+  if (document.querySelector(".jupyter-widgets")) root.style.background = ground;
+  const others = ["document-title", "html-has-lang", "bypass", "page-has-heading-one", "region"];
+  const rules = Object.fromEntries(others.map((id) => [id, { enabled: false }]));
+  const options = { resultTypes: ["violations"], rules, iframes: false, preload: false };
+  const late = new Promise((_, reject) => setTimeout(reject, 120_000, new Error("axe-core waits")));
+  const { violations } = await Promise.race([axe.run(document, options), late]);
+  return violations.filter(({ impact }) => impact === "serious" || impact === "critical");
+}"""
+
+# vega-embed gives its menu, a `summary` element, no name.
+_MENU_OF_VEGA_EMBED = re.compile("serious summary-name: (?:details > )?summary")
+
+
+def find_serious_in_frames(page: Page) -> list[str]:
+    """Return axe-core's serious and critical violations in frames of outputs, in both themes."""
+    found = []
+    for scheme in SCHEMES:
+        page.emulate_media(color_scheme=scheme)
+        ground = page.evaluate("getComputedStyle(document.body).backgroundColor")
+        for number, frame in enumerate(page.frames[1:]):
+            if not frame.evaluate("Boolean(globalThis.axe)"):
+                frame.evaluate(_source())
+            for one in frame.evaluate(_RUN_IN_FRAME, ground):
+                found += _lines(one, f"{scheme}, frame {number}")
+    return [line for line in found if not _MENU_OF_VEGA_EMBED.search(line)]
+
+
 def _lines(violation: dict[str, Any], looks: str) -> list[str]:
     return [
         f"{looks}: {violation['impact']} {violation['id']}: {_place(node['target'])}: "

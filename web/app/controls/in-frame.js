@@ -168,6 +168,7 @@
       async create_view(model, options) {
         const view = await super.create_view(model, options);
         if (model.name === "TabModel") keepTitles(view);
+        if (model.name === "PlayModel") nameButtons(view);
         view.listenTo(model, "change:description", () => nameFields(view));
         nameFields(view);
         return view;
@@ -188,6 +189,12 @@
       const part = fields.length === 2 ? ` ${["from", "to"][index]}` : "";
       field.setAttribute("aria-label", name + part);
     });
+  }
+
+  /** Name the buttons of a Play widget, which have only icons. */
+  function nameButtons({ el }) {
+    ["Play or pause", "Stop", "Repeat"].forEach((name, index) =>
+      el.querySelectorAll("button")[index]?.setAttribute("aria-label", name));
   }
 
   /**
