@@ -48,32 +48,29 @@ fn gradients_at(at: u32, row: u32) -> vec4f {
   return vec4f(g[at], g[at + row], g[at + 2u * row], g[at + 3u * row]);
 }
 
-// Distances in x of four elements of a filter: channel, row and column of each.
+// Four elements of a filter: their rows and columns, and distances in x from the first element.
 struct Elements {
   rows: vec4u,
   columns: vec4u,
-  distance: vec4u, // of their channels
+  distance: vec4u,
 }
 
 fn elements_at(first: u32) -> Elements {
   let at = first + vec4u(0u, QUARTER, 2u * QUARTER, 3u * QUARTER);
   let lines = at / params.kernel_w;
   let channels = lines / params.kernel_h;
-  return Elements(
-    (lines - channels * params.kernel_h) * params.dilation_h,
-    (at - lines * params.kernel_w) * params.dilation_w,
-    channels * (params.height * params.width),
-  );
+  let rows = (lines - channels * params.kernel_h) * params.dilation_h;
+  let columns = (at - lines * params.kernel_w) * params.dilation_w;
+  let distance = (channels * params.height + rows) * params.width + columns;
+  return Elements(rows, columns, distance);
 }
 
-// The inputs that the pixel of output row and column `out` meets at four elements of a filter.
-fn inputs_at(base: u32, out: vec2u, own: Elements) -> vec4f {
+// The inputs at four elements of a filter whose first element is at `row` and `column` of x, which
+// is `base` in memory.
+fn inputs_at(base: u32, row: u32, column: u32, own: Elements) -> vec4f {
   // Unsigned arithmetic: a position left of or above x wraps to a huge one and fails the test.
-  let rows = own.rows + (out.x * params.stride_h - params.pad_h);
-  let columns = own.columns + (out.y * params.stride_w - params.pad_w);
-  let inside = (rows < vec4u(params.height)) & (columns < vec4u(params.width));
-  let at = base + own.distance + rows * params.width + columns;
-  let places = select(vec4u(), at, inside);
+  let inside = (own.rows + row < vec4u(params.height)) & (own.columns + column < vec4u(params.width));
+  let places = select(vec4u(), own.distance + base, inside);
   return select(vec4f(), vec4f(x[places.x], x[places.y], x[places.z], x[places.w]), inside);
 }
 
@@ -81,10 +78,13 @@ fn inputs_at(base: u32, out: vec2u, own: Elements) -> vec4f {
 
 // A thread's share of both tiles: the distances of its first lines, and its elements of a filter.
 struct Lines {
-  pixels: u32, // of an image of gradients
+  pixels: u32, // of a channel of gradients, and its extents
+  rows: u32,
   columns: u32,
   g: u32, // of the first filter, in an image of gradients
+  g_image: u32, // distance of images
   x: u32, // of the group's channels, in an image
+  x_image: u32,
   first: Elements,
   second: Elements,
 }
@@ -96,18 +96,46 @@ struct Fetched {
   inputs1: vec4f,
 }
 
-fn fetched(step: u32, own: Lines) -> Fetched {
+// A step: the image, row and column of an output pixel.
+struct Pixel {
+  image: u32,
+  row: u32,
+  column: u32,
+}
+
+fn pixel_of(step: u32, own: Lines) -> Pixel {
   let image = step / own.pixels;
   let pixel = step - image * own.pixels;
   let row = pixel / own.columns;
-  let out = vec2u(row, pixel - row * own.columns);
-  let at = image * params.groups * params.filters * own.pixels + own.g + pixel;
-  let base = image * params.groups * params.channels * params.height * params.width + own.x;
+  return Pixel(image, row, pixel - row * own.columns);
+}
+
+// The pixel that is `by` steps later. Carries take the place of divisions.
+fn later(pixel: Pixel, by: Pixel, own: Lines) -> Pixel {
+  var column = pixel.column + by.column;
+  var row = pixel.row + by.row;
+  var image = pixel.image + by.image;
+  if (column >= own.columns) {
+    column -= own.columns;
+    row += 1u;
+  }
+  if (row >= own.rows) {
+    row -= own.rows;
+    image += 1u;
+  }
+  return Pixel(image, row, column);
+}
+
+fn fetched(pixel: Pixel, own: Lines) -> Fetched {
+  let at = pixel.image * own.g_image + own.g + pixel.row * own.columns + pixel.column;
+  let row = pixel.row * params.stride_h - params.pad_h;
+  let column = pixel.column * params.stride_w - params.pad_w;
+  let base = pixel.image * own.x_image + own.x + row * params.width + column;
   return Fetched(
     gradients_at(at, QUARTER * own.pixels),
     gradients_at(at + MORE * own.pixels, QUARTER * own.pixels),
-    inputs_at(base, out, own.first),
-    inputs_at(base, out, own.second),
+    inputs_at(base, row, column, own.first),
+    inputs_at(base, row, column, own.second),
   );
 }
 
@@ -133,9 +161,10 @@ fn main(
   let columns = extent(
     params.width, params.kernel_w, params.stride_w, params.pad_w, params.dilation_w
   );
-  let pixels = columns * extent(
+  let rows = extent(
     params.height, params.kernel_h, params.stride_h, params.pad_h, params.dilation_h
   );
+  let pixels = rows * columns;
   let steps = params.images * pixels;
   let count = params.channels * params.kernel_h * params.kernel_w;
   let tile_rows = (params.filters + FILTERS - 1u) / FILTERS;
@@ -159,9 +188,12 @@ fn main(
   let own_line = thread / DEPTH;
   let own = Lines(
     pixels,
+    rows,
     columns,
     (group * params.filters + filter0 + own_line) * pixels,
+    params.groups * params.filters * pixels,
     group * params.channels * params.height * params.width,
+    params.groups * params.channels * params.height * params.width,
     elements_at(element0 + own_line),
     elements_at(element0 + own_line + MORE),
   );
@@ -178,7 +210,9 @@ fn main(
   var sums6 = vec4f();
   var sums7 = vec4f();
 
-  var next = fetched(begin + own_step, own);
+  var pixel = pixel_of(begin + own_step, own);
+  let by = pixel_of(DEPTH, own);
+  var next = fetched(pixel, own);
   let place = own_step * PITCH + own_line;
   for (var step = begin; step < end; step += DEPTH) {
     let is_there = step + own_step < end;
@@ -188,7 +222,8 @@ fn main(
     tile[x_tile + place + MORE] = select(vec4f(), next.inputs1, is_there);
     workgroupBarrier();
     if (step + DEPTH < end) {
-      next = fetched(step + DEPTH + own_step, own);
+      pixel = later(pixel, by, own);
+      next = fetched(pixel, own);
     }
     for (var d = 0u; d < DEPTH; d++) {
       let upper = tile[d * PITCH + ty];

@@ -23,6 +23,7 @@ CASES: dict[str, tuple[tuple[int, ...], tuple[int, ...], dict[str, Any]]] = {
     "dilation": ((2, 8, 12, 13), (8, 8, 3, 2),
                  {"dilation": (2, 3), "stride": (1, 2), "padding": (1, 2)}),
     "point": ((2, 32, 7, 7), (16, 32, 1, 1), {"stride": 2}),
+    "small images": ((40, 8, 4, 5), (16, 8, 3, 3), {}),  # a tile has the pixels of several
     "one axis": ((3, 16, 50), (24, 16, 5), {"padding": 2}),
     "one image": ((8, 20, 21), (16, 8, 3, 3), {}),
     "several parts": ((4, 4, 40, 40), (16, 4, 3, 3), {"padding": 1}),
