@@ -7,13 +7,13 @@ from typing import Any
 from browsergpu import linalg as _own
 from browsergpu.engine.core.errors import InvalidArgument, InvalidType, UnknownName
 from browsergpu.functions import manipulation
-from browsergpu.functions.linalg import decompositions, linear, norms, triangular
+from browsergpu.functions.linalg import decompositions, equations, linear, norms, triangular
 from browsergpu.functions.linalg.exponential import exponential
 from browsergpu.torch.tensors.products import matrix_power
 from browsergpu.torch.tensors.public import returning_tensors
 from browsergpu.torch.tensors.reductions import axes
 
-for _name in ("det", "slogdet", "inv", "solve", "eigh", "eigvalsh", "eig", "eigvals", "svdvals",
+for _name in ("det", "slogdet", "inv", "eigh", "eigvalsh", "eig", "eigvals", "svdvals",
               "cond", "matrix_rank", "pinv", "multi_dot", "lstsq"):  # fmt: skip
     globals()[_name] = returning_tensors(getattr(_own, _name))
 
@@ -30,6 +30,20 @@ def cross(input: Any, other: Any, *, dim: int = -1) -> Any:
 def cholesky(A: Any, *, upper: bool = False) -> Any:
     """Return the Cholesky factor."""
     return decompositions.cholesky(A, upper=upper)
+
+
+@returning_tensors
+def solve(A: Any, B: Any, *, left: bool = True) -> Any:
+    """Return the X of ``A @ X = B``, or of ``X @ A = B``. B may be a vector for each matrix."""
+    is_vector = B.ndim == 1 or tuple(B.shape) == tuple(A.shape[:-1])
+    if not left:
+        if is_vector:
+            raise InvalidArgument("solve", "B", B, "matrices beside left=False")
+        found = equations.solve(*(manipulation.matrix_transpose(x) for x in (A, B)))
+        return manipulation.matrix_transpose(found)
+    if not is_vector:
+        return equations.solve(A, B)
+    return manipulation.squeeze(equations.solve(A, manipulation.expand_dims(B, -1)), -1)
 
 
 @returning_tensors

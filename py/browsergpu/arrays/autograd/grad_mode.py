@@ -57,6 +57,11 @@ class enable_grad(_Switch):
     _to = True
 
 
+def set_grad_mode(is_enabled: bool) -> None:
+    """Set whether operations are recorded, until the innermost ``no_grad()`` block ends."""
+    _MODE.change(is_enabled)
+
+
 def is_grad_enabled() -> bool:
     """Return whether operations are recorded for gradients in this task or thread."""
     return _MODE.value

@@ -40,6 +40,11 @@ class Mode(Shown, Generic[T]):
         """Begin a block, identified by an object."""
         self._blocks.set((*self._blocks.get(), (block, value)))
 
+    def change(self, value: T) -> None:
+        """Set the value until the innermost block ends."""
+        *outer, (block, _) = self._blocks.get()
+        self._blocks.set((*outer, (block, value)))
+
     def leave(self, block: object) -> None:
         """End the block. Do nothing if it is not active in this task."""
         blocks = self._blocks.get()

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from browsergpu.arrays.autograd.grad_mode import enable_grad, is_grad_enabled, no_grad
+from browsergpu.arrays.autograd.grad_mode import (
+    enable_grad,
+    is_grad_enabled,
+    no_grad,
+    set_grad_mode,
+)
 from browsergpu.arrays.autograd.variable import source_of
 from browsergpu.autograd.backward import run_backward, seed
 from browsergpu.autograd.custom import custom_vjp
@@ -17,12 +22,24 @@ from browsergpu.torch.tensors.public import returning_tensors
 from browsergpu.torch.tensors.tensor import as_tensors
 
 
-class set_grad_enabled(no_grad):
-    """Enable or disable gradients, in a ``with`` block."""
+class set_grad_enabled(Shown):
+    """Enable or disable gradients: from now on, in a ``with`` block, or in a decorated function."""
 
-    def __new__(cls, mode: bool) -> Any:
-        """Return ``enable_grad()`` or ``no_grad()``."""
-        return enable_grad() if mode else no_grad()
+    def __init__(self, mode: bool) -> None:
+        self.mode = bool(mode)
+        self._before = is_grad_enabled()
+        set_grad_mode(self.mode)
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *_: object) -> None:
+        set_grad_mode(self._before)
+
+    def __call__(self, function: Any) -> Any:
+        """Return the function with this mode. Calls of other functions keep theirs."""
+        set_grad_mode(self._before)
+        return (enable_grad() if self.mode else no_grad())(function)
 
 
 def inference_mode(mode: Any = True) -> Any:

@@ -103,6 +103,8 @@ def _chance(name: str) -> Any:
             found = own.dropout(input, p, training, generator=_drawer(input))
         else:
             found = function(input, p, training, generator=_drawer(input))
+        if not training or p == 0:
+            return input  # the tensor itself, as in PyTorch
         if inplace:
             from browsergpu.autograd.operators import rebind
 

@@ -160,6 +160,13 @@ def layer(theirs: type) -> type:
     names: dict[str, Any] = {"__doc__": theirs.__doc__}
     if theirs.__name__ == "Dropout2d":
         names["forward"] = lambda self, x: functional.dropout2d(x, self.p, self.training)
+    if theirs.__name__ == "Transformer":
+        own: Any = theirs
+        names["generate_square_subsequent_mask"] = staticmethod(
+            lambda *args, **options: as_tensors(
+                own.generate_square_subsequent_mask(*args, **options)
+            )
+        )
     if theirs.__name__ in ("RNN", "LSTM", "GRU"):
         names["flatten_parameters"] = lambda self: None  # they need no common memory
     if theirs.__name__ in ("Softmax", "LogSoftmax", "Softmin"):

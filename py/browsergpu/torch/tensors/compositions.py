@@ -53,17 +53,29 @@ def log_softmax(input: Any, dim: int, dtype: Any = None) -> Any:
     return activations.log_softmax(input, dim, dtype=dtype_of("log_softmax", dtype))
 
 
-def _of_numpy(name: str, *, method: bool = True) -> None:
+def _of_numpy(name: str) -> None:
     def function(input: Any) -> Any:
         return getattr(ABOVE.namespace, name)(input)
 
     function.__name__ = name
     function.__doc__ = f"Return ``torch.{name}`` of a tensor."
-    public(name, method=method)(function)
+    public(name)(function)
+
+
+def _at_least(name: str) -> None:
+    def function(*tensors: Any) -> Any:
+        own = getattr(ABOVE.namespace, name)
+        if len(tensors) == 1 and not isinstance(tensors[0], list | tuple):
+            return own(tensors[0])
+        return tuple([own(x) for x in (tensors[0] if len(tensors) == 1 else tensors)])
+
+    function.__name__ = name
+    function.__doc__ = f"Return tensors with at least {name[-2]} axes."
+    public(name, method=False, out=False)(function)
 
 
 for _name in ("atleast_1d", "atleast_2d", "atleast_3d"):
-    _of_numpy(_name, method=False)
+    _at_least(_name)
 _of_numpy("corrcoef")
 
 

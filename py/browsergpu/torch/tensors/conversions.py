@@ -167,6 +167,17 @@ def backward(
             x.grad = g if x.grad is None else x.grad + g
 
 
+def register_hook(self: Any, hook: Any) -> Any:
+    """Register a function that is called with each gradient of the tensor."""
+    if not callable(hook):
+        return array_methods.register_hook(self, hook)  # which raises the error
+    return array_methods.register_hook(self, lambda gradient: hook(as_tensors(gradient)))
+
+
+#: PyTorch's words in the names of operations, where they differ.
+_WORDS = {"multiply": "mul", "subtract": "sub", "divide": "div", "negative": "neg"}
+
+
 class GradFn:
     """The operation of which a tensor is the result."""
 
@@ -177,7 +188,7 @@ class GradFn:
         """Return the operation's name."""
         if isinstance(self.node, Leaf):
             return "AccumulateGrad"
-        words = self.node.name.split("_")
+        words = _WORDS.get(self.node.name, self.node.name).split("_")
         return "".join([one[:1].upper() + one[1:] for one in words]) + "Backward0"
 
     @property
@@ -214,7 +225,12 @@ def _set_grad(self: Any, value: Any) -> None:
 def _matrix_conjugate(self: Any) -> Any:
     if len(self.shape) not in (0, 2):
         raise InvalidArgument("Tensor.H", "self", self, "have 2 axes", "Use x.mH.")
-    return self.mT.conj() if self.shape else self.conj()
+    return conjugate_transposed(self) if self.shape else self.conj()
+
+
+def conjugate_transposed(x: Any) -> Any:
+    """Return the conjugate with the last two axes swapped, for real tensors a view."""
+    return x.mT.conj() if x.dtype.kind == "c" else x.mT
 
 
 def _set_requires_grad(self: Any, wanted: Any) -> None:
@@ -225,7 +241,7 @@ def _returning_tensors(theirs: Any) -> Any:
     return property(lambda self: as_tensors(theirs.fget(self)), theirs.fset, doc=theirs.__doc__)
 
 
-for _method in (detach_, numpy, element_size, get_device, backward):
+for _method in (detach_, numpy, element_size, get_device, backward, register_hook):
     add_method(_method.__name__, _method)
 _PROPERTIES: dict[str, Any] = {
     "data": property(detach, _set_data, doc="The values, without gradients."),
@@ -243,7 +259,7 @@ _PROPERTIES: dict[str, Any] = {
     "is_meta": property(lambda self: not self.device.has_values, doc="Whether it has no values."),
     "layout": property(lambda self: "strided", doc="The layout, torch.strided."),
     "H": property(_matrix_conjugate, doc="The conjugate of a matrix with its axes swapped."),
-    "mH": property(lambda self: self.mT.conj(), doc="The conjugate with the last axes swapped."),
+    "mH": property(conjugate_transposed, doc="The conjugate with the last axes swapped."),
     "requires_grad": property(
         lambda self: self.is_tracked,
         _set_requires_grad,

@@ -34,7 +34,7 @@ _UNARY: dict[str, Any] = {
         name: getattr(elementwise, name)
         for name in (
             "abs", "acos", "acosh", "asin", "asinh", "atan", "atanh", "ceil", "cos", "cosh", "exp",
-            "expm1", "floor", "log", "log10", "log1p", "log2", "negative", "positive", "reciprocal",
+            "expm1", "floor", "log", "log10", "log1p", "log2", "negative", "reciprocal",
             "signbit", "sin", "sinh", "sqrt", "tan", "tanh", "trunc", "isfinite",
             "isinf", "isnan", "logical_not",
         )
@@ -117,6 +117,17 @@ for _name, _function in _UNARY.items():
     _of_one(_name, _function)
 for _name, _function in (*_BINARY.items(), *_COMPARISONS.items()):
     _of_two(_name, _function)
+
+
+@public("positive", out=False)
+def positive(input: Any) -> Any:
+    """Return the tensor itself."""
+    if input.dtype.kind == "b":
+        raise InvalidType("positive", "input", input.dtype, "a number dtype")
+    return input
+
+
+add_method("__pos__", positive)
 
 
 @public("sign", "sgn")
@@ -266,11 +277,22 @@ def clamp(input: Any, min: Any = None, max: Any = None) -> Any:
     if min is None and max is None:
         raise InvalidArgument("clamp", "min", min, "given, or max")
     if isinstance(min, Array) or isinstance(max, Array):
-        found = input if min is None else elementwise.maximum(*operands(input, min))
-        return found if max is None else elementwise.minimum(*operands(found, max))
+        found = input if min is None else _limited(input, min, elementwise.less)
+        return found if max is None else _limited(found, max, elementwise.greater)
     if input.dtype.kind in "iu" and (isinstance(min, float) or isinstance(max, float)):
         input = floats(input)
     return elementwise.clip(input, min, max)
+
+
+def _limited(input: Any, limit: Any, is_beyond: Any) -> Any:
+    """Replace elements beyond a limit. Equal elements keep their gradient, and NaN stays."""
+    x, edge = operands(input, limit)
+    if not isinstance(edge, Array):
+        edge = creation.full((), edge, dtype=x.dtype, device=x.device)
+    taken = is_beyond(x, edge)
+    if edge.dtype.kind == "f":
+        taken = taken | (elementwise.isnan(edge) & elementwise.equal(x, x))
+    return elementwise.where(taken, edge, x)
 
 
 @public()
@@ -378,8 +400,8 @@ def imag(input: Any) -> Any:
 
 @public("conj", "conj_physical")
 def conj(input: Any) -> Any:
-    """Return the complex conjugates."""
-    return elementwise.conj(input)
+    """Return the complex conjugates, for real tensors the tensor itself."""
+    return elementwise.conj(input) if input.dtype.kind == "c" else input
 
 
 @public("resolve_conj", "resolve_neg")

@@ -13,6 +13,7 @@ from browsergpu.engine.core.above import ABOVE
 from browsergpu.engine.core.checks import product
 from browsergpu.engine.core.errors import InvalidArgument, InvalidIndex, InvalidType
 from browsergpu.functions import data_types, manipulation
+from browsergpu.torch.tensors.conversions import clone, conjugate_transposed
 from browsergpu.torch.tensors.creation import shape_of
 from browsergpu.torch.tensors.dtypes import dtype_of, promoted
 from browsergpu.torch.tensors.public import public
@@ -105,8 +106,8 @@ def movedim(input: Any, source: Any, destination: Any) -> Any:
 
 @public(out=False)
 def adjoint(input: Any) -> Any:
-    """Return the conjugate with the last two axes swapped."""
-    return ABOVE.namespace.conj(manipulation.matrix_transpose(input))
+    """Return the conjugate with the last two axes swapped, for real tensors a view."""
+    return conjugate_transposed(input)
 
 
 @public(out=False)
@@ -343,20 +344,20 @@ for _own, _theirs in (
 
 @public(out=False)
 def flip(input: Any, *dims: Any) -> Any:
-    """Reverse axes."""
-    return manipulation.flip(input, axis=shape_of("flip", dims))
+    """Return a copy with axes reversed."""
+    return clone(manipulation.flip(input, axis=shape_of("flip", dims)))
 
 
 @public("fliplr", out=False)
 def fliplr(input: Any) -> Any:
-    """Reverse the second axis."""
-    return manipulation.flip(input, axis=1)
+    """Return a copy with the second axis reversed."""
+    return clone(manipulation.flip(input, axis=1))
 
 
 @public("flipud", out=False)
 def flipud(input: Any) -> Any:
-    """Reverse the first axis."""
-    return manipulation.flip(input, axis=0)
+    """Return a copy with the first axis reversed."""
+    return clone(manipulation.flip(input, axis=0))
 
 
 @public(out=False)
@@ -370,8 +371,8 @@ def roll(input: Any, shifts: Any, dims: Any = None) -> Any:
 
 @public(out=False)
 def rot90(input: Any, k: int = 1, dims: Any = (0, 1)) -> Any:
-    """Rotate by 90 degrees."""
-    return ABOVE.namespace.rot90(input, k, tuple(dims))
+    """Return a copy that is rotated by 90 degrees."""
+    return clone(ABOVE.namespace.rot90(input, k, tuple(dims)))
 
 
 @public(out=False)
@@ -385,8 +386,9 @@ def diagonal(input: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
 
 @public(out=False)
 def diag(input: Any, diagonal: int = 0) -> Any:
-    """Return a matrix with a diagonal, or the diagonal of a matrix."""
-    return ABOVE.namespace.diag(input, diagonal)
+    """Return a matrix with a diagonal, or a copy of the diagonal of a matrix."""
+    found = ABOVE.namespace.diag(input, diagonal)
+    return clone(found) if input.ndim == 2 else found
 
 
 @public("diag_embed", out=False)

@@ -198,6 +198,12 @@ def _of_values(args: tuple[Any, ...], options: dict[str, Any]) -> Any:
     return creation.zeros(args, dtype=np.float32)
 
 
+@exclusive
+def _another(x: Any) -> Any:
+    """Return another array of the same memory."""
+    return alias(x, plain(x))
+
+
 def as_tensors(found: Any, given: Iterable[Any] = ()) -> Any:
     """Make arrays tensors, also those in tuples, lists and dicts, and return them.
 
@@ -211,7 +217,7 @@ def as_tensors(found: Any, given: Iterable[Any] = ()) -> Any:
         if any(found is one for one in given):
             if kind is Batched:
                 return batched(*batch_of(found), BatchedTensor)
-            found = alias(found, plain(found)) if kind is Array else found[...]
+            found = _another(found) if kind is Array else found[...]
         found.__class__ = _OTHERS[type(found)]
         return found
     if isinstance(found, _CONTAINERS) and kind is not Size:

@@ -105,13 +105,25 @@ def default_collate(batch: Any) -> Any:
     """Stack samples along a new first axis."""
     first = batch[0]
     if isinstance(first, str | bytes):
-        return list(batch)
+        return batch
     if isinstance(first, dict):
         return {key: default_collate([one[key] for one in batch]) for key in first}
     if isinstance(first, tuple | list) and not isinstance(first, Tensor):
-        made = [default_collate(list(each)) for each in zip(*batch, strict=True)]
+        made = [default_collate(each) for each in zip(*batch, strict=True)]
         return first._make(made) if hasattr(first, "_make") else made
     return as_tensors(own.collated(batch))
+
+
+def default_convert(data: Any) -> Any:
+    """Return NumPy arrays as tensors, also in dicts, tuples and lists. Tuples become lists."""
+    if isinstance(data, np.ndarray | np.generic) and data.dtype.kind in "biufc":
+        return as_tensors(own.collated([data], is_alone=True))
+    if isinstance(data, dict):
+        return {key: default_convert(one) for key, one in data.items()}
+    if isinstance(data, tuple | list) and not isinstance(data, Tensor):
+        made = [default_convert(one) for one in data]
+        return data._make(made) if hasattr(data, "_make") else made
+    return data
 
 
 def get_worker_info() -> None:
@@ -182,7 +194,7 @@ class DataLoader(Shown):
         elif self.batch_sampler is None:
             for n in self.sampler:
                 sample = self.dataset[n]
-                yield sample if self.collate_fn is None else self.collate_fn(sample)
+                yield (self.collate_fn or default_convert)(sample)
         elif self.collate_fn is None and own.has_batch(self.dataset):
             for batch in self.batch_sampler:
                 yield self.dataset.batch(np.asarray(batch))
@@ -193,7 +205,7 @@ class DataLoader(Shown):
     def _of_iterable(self) -> Iterator[Any]:
         samples = iter(self.dataset)
         if self.batch_size is None:
-            yield from samples
+            yield from map(self.collate_fn or default_convert, samples)
             return
         for batch in samplers.in_batches(samples, self.batch_size, self.drop_last):
             yield self._collated(batch)

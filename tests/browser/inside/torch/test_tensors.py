@@ -28,7 +28,7 @@ def test_results_are_tensors_and_prints_are_pytorchs(a) -> None:
     y = (torch.ones(2, requires_grad=True) * 2).sum()
     assert repr(y) == "tensor(4., grad_fn=<SumBackward0>)"
     ((before, at),) = y.grad_fn.next_functions
-    assert (before.name(), at) == ("MultiplyBackward0", 0)
+    assert (before.name(), at) == ("MulBackward0", 0)
     assert repr(before.next_functions) == "((<AccumulateGrad>, 0),)"
     assert before.next_functions[0][0].next_functions == ()
 

@@ -180,3 +180,122 @@ def test_nan_stays_in_the_gradient_of_sign(names: dict[str, Any]) -> None:
     (names["torch"].sign(x) * x).sum().backward()
     assert x.grad.tolist() == [0.0, 1.0]
     assert isnan((names["torch"].angle(x.detach()))[0].item())
+
+
+def test_set_grad_enabled_lasts_without_a_block(names: dict[str, Any]) -> None:
+    torch = names["torch"]
+    x = torch.ones(1, requires_grad=True)
+    torch.set_grad_enabled(False)
+    try:
+        assert not (x * 2).requires_grad
+    finally:
+        torch.set_grad_enabled(True)
+    assert (x * 2).requires_grad
+    with torch.set_grad_enabled(False):
+        assert not torch.is_grad_enabled()
+    assert torch.is_grad_enabled()
+    double = torch.set_grad_enabled(False)(lambda x: x * 2)
+    assert (double(x).requires_grad, (x * 2).requires_grad) == (False, True)
+    with torch.no_grad():
+        torch.set_grad_enabled(True)
+        assert (x * 2).requires_grad
+    assert torch.is_grad_enabled()
+
+
+def test_hooks_get_tensors(names: dict[str, Any]) -> None:
+    torch = names["torch"]
+    x = torch.ones(2, requires_grad=True)
+    seen = []
+    y = x * 2
+    y.register_hook(lambda g: seen.append(type(g)))
+    x.register_hook(lambda g: g.clone() * 10)
+    y.sum().backward()
+    assert (seen, x.grad.tolist()) == ([torch.Tensor], [20.0, 20.0])
+    assert y.grad_fn.name() == "MulBackward0"
+
+
+@pytest.mark.parametrize("name", ["flip(0)", "fliplr()", "flipud()", "rot90(2)", "diag()"])
+def test_these_are_copies(names: dict[str, Any], name: str) -> None:
+    x = names["torch"].arange(4.0).view(2, 2)
+    copied = eval(f"x.{name}", {"x": x})
+    before = copied.tolist()
+    x.zero_()
+    assert copied.tolist() == before
+    copied.fill_(7)
+    assert x.tolist() == [[0.0, 0.0], [0.0, 0.0]]
+
+
+@pytest.mark.parametrize(
+    "expression",
+    ["+x", "x.positive()", "torch.conj(x)", "x.H", "x.mH", "x.adjoint()", "F.dropout(x, 0.0)",
+     "F.dropout(x, 0.5, False)"],
+)  # fmt: skip
+def test_these_share_the_memory(names: dict[str, Any], expression: str) -> None:
+    x = names["torch"].zeros(2, 2)
+    eval(expression, {**names, "x": x}).fill_(7)
+    assert x.tolist() == [[7.0, 7.0], [7.0, 7.0]]
+
+
+def test_clamp_to_tensors_keeps_gradients_at_the_limits(names: dict[str, Any]) -> None:
+    torch = names["torch"]
+    x = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
+    found = torch.clamp(x, torch.tensor(1.0), torch.tensor(2.0))
+    found.sum().backward()
+    assert (found.tolist(), x.grad.tolist()) == ([1.0, 2.0, 2.0], [1.0, 1.0, 0.0])
+    low = torch.tensor([2.0, nan])
+    np.testing.assert_array_equal(torch.clamp(torch.tensor([1.0, 5.0]), min=low).numpy(), [2, nan])
+
+
+def test_solve_takes_a_vector_for_each_matrix(names: dict[str, Any]) -> None:
+    torch = names["torch"]
+    a = torch.tensor([[[2.0, 0.0], [0.0, 4.0]], [[1.0, 0.0], [0.0, 2.0]]])
+    b = torch.tensor([[2.0, 4.0], [6.0, 8.0]])
+    assert torch.linalg.solve(a, b).tolist() == [[1.0, 1.0], [6.0, 4.0]]
+    assert torch.linalg.solve(a[0], b, left=False).tolist() == [[1.0, 1.0], [3.0, 2.0]]
+
+
+def test_samples_without_batches_are_converted(names: dict[str, Any]) -> None:
+    data = names["torch"].utils.data
+    found = list(data.DataLoader([(1, np.float32([2, 3]))], batch_size=None))
+    assert (found[0][0], found[0][1].tolist()) == (1, [2.0, 3.0])
+    assert type(found[0]) is list
+    assert data.default_collate([("a", 1), ("b", 2)])[0] == ("a", "b")
+
+
+#: Tensors, with PyTorch's text.
+TEXTS = [
+    ("torch.tensor([1e5, 1.0])", "tensor([1.0000e+05, 1.0000e+00])"),
+    ("torch.zeros(0, 3, dtype=torch.int64)", "tensor([], size=(0, 3), dtype=torch.int64)"),
+    ("torch.arange(2000)", "tensor([   0,    1,    2,  ..., 1997, 1998, 1999])"),
+    ("torch.tensor([nan, 1.5])", "tensor([   nan, 1.5000])"),
+    ("torch.tensor([inf, -inf, 0.0])", "tensor([inf, -inf, 0.])"),
+    ("torch.tensor([1 + 2j, -0.5j])", "tensor([1.+2.0000j, -0.-0.5000j])"),
+    ("torch.tensor(12345.678)", "tensor(12345.6777)"),
+    ("torch.tensor([[True], [False]])", "tensor([[ True],\n        [False]])"),
+    ("nn.Parameter(torch.ones(1))", "Parameter containing:\ntensor([1.], requires_grad=True)"),
+    ("torch.ones(2, requires_grad=True) * 2", "tensor([2., 2.], grad_fn=<MulBackward0>)"),
+]
+
+
+@pytest.mark.parametrize(("expression", "expected"), TEXTS)
+def test_text(names: dict[str, Any], expression: str, expected: str) -> None:
+    assert repr(eval(expression, names)) == expected
+
+
+def test_short_text(names: dict[str, Any]) -> None:
+    torch = names["torch"]
+    torch.set_printoptions(edgeitems=1, threshold=3, linewidth=20)
+    try:
+        assert repr(torch.zeros(3, dtype=torch.int8)) == (
+            "tensor([0, 0, 0],\n       dtype=torch.int8)"
+        )
+    finally:
+        torch.set_printoptions(profile="default")
+    assert repr(torch.arange(30)).count("\n") == 1
+
+
+def test_several_tensors_at_least_get_axes(names: dict[str, Any]) -> None:
+    torch = names["torch"]
+    found = torch.atleast_1d([torch.tensor(1.0), torch.ones(2)])
+    assert [tuple(x.shape) for x in found] == [(1,), (2,)]
+    assert [tuple(x.shape) for x in torch.atleast_2d(*found)] == [(1, 1), (1, 2)]
