@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 from browsergpu.arrays.array import Array
 from browsergpu.autograd.array_methods import detach
@@ -44,6 +44,18 @@ def adopt(module: Any) -> Any:
     for child in module.__dict__["_modules"].values():
         adopt(child)
     return module
+
+
+class IncompatibleKeys(NamedTuple):
+    """The names that do not match in ``load_state_dict``."""
+
+    missing_keys: list[str]
+    unexpected_keys: list[str]
+
+    def __repr__(self) -> str:
+        if not self.missing_keys and not self.unexpected_keys:
+            return "<All keys matched successfully>"
+        return f"_IncompatibleKeys(missing_keys={self[0]}, unexpected_keys={self[1]})"
 
 
 _call = networks_module.Module.__call__
@@ -117,7 +129,7 @@ class Module(networks_module.Module):
         """Set the values of parameters and buffers from tensors."""
         if assign:
             raise InvalidArgument("load_state_dict", "assign", assign, "False")
-        return super().load_state_dict(state_dict, strict)
+        return IncompatibleKeys(*super().load_state_dict(state_dict, strict))
 
     def get_parameter(self, target: str) -> Any:
         """Return the parameter with a name such as "encoder.0.weight"."""

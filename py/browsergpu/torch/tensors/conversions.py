@@ -167,6 +167,16 @@ def backward(
             x.grad = g if x.grad is None else x.grad + g
 
 
+def __reduce__(self: Any) -> Any:
+    function, args, *_ = array_methods.pickled(self)
+    return rebuilt, (function, args)
+
+
+def rebuilt(function: Any, args: Any) -> Any:
+    """Rebuild a pickled tensor. Pickles refer to this function by its name."""
+    return as_tensors(function(*args))
+
+
 def register_hook(self: Any, hook: Any) -> Any:
     """Register a function that is called with each gradient of the tensor."""
     if not callable(hook):
@@ -241,7 +251,7 @@ def _returning_tensors(theirs: Any) -> Any:
     return property(lambda self: as_tensors(theirs.fget(self)), theirs.fset, doc=theirs.__doc__)
 
 
-for _method in (detach_, numpy, element_size, get_device, backward, register_hook):
+for _method in (detach_, numpy, element_size, get_device, backward, register_hook, __reduce__):
     add_method(_method.__name__, _method)
 _PROPERTIES: dict[str, Any] = {
     "data": property(detach, _set_data, doc="The values, without gradients."),

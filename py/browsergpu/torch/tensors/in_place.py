@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from browsergpu.arrays.array import Array
 from browsergpu.engine.core.errors import InvalidType
 from browsergpu.functions import data_types
@@ -137,12 +139,30 @@ _filled(
 )
 _filled("exponential_", lambda rng, size, lambd=1: rng.standard_exponential(size) / lambd, "f")
 _filled("bernoulli_", lambda rng, size, p=0.5: rng.random(size) < p)
-_filled(
-    "random_",
-    lambda rng, size, low=None, high=None: rng.integers(
-        *((low, high) if high is not None else (0, 2**24 if low is None else low)), size
-    ),
-)
+
+
+def random_(self: Any, low: Any = None, high: Any = None, *, generator: Any = None) -> Any:
+    """Fill the tensor with random integers: below a limit, between two, or all that it can hold."""
+    rng, size = rng_of(generator), tuple(self.shape)
+    if low is None and self.dtype.kind in "iu" and self.dtype.itemsize == 8:
+        upper = data_types.astype(rng.integers(0, 2**31, size), self.dtype)
+        lower = data_types.astype(rng.integers(0, 2**32, size, dtype="uint32"), self.dtype)
+        self[...] = upper * 2**32 + lower
+        return self
+    if low is None:
+        low, high = 0, _most(self.dtype) + 1
+    elif high is None:
+        low, high = 0, low
+    kind = "uint32" if high > 2**31 else "int64"
+    self[...] = data_types.astype(rng.integers(low, high, size, dtype=kind), self.dtype)
+    return self
+
+
+def _most(dtype: Any) -> int:
+    """Return the largest integer up to which a dtype has all integers."""
+    if dtype.kind in "iu":
+        return int(np.iinfo(dtype).max)
+    return 1 if dtype.kind == "b" else 2 ** (np.finfo(dtype).nmant + 1)
 
 
 def _between(rng: Any, size: Any, a: float, b: float, **also: float) -> Any:
@@ -167,5 +187,5 @@ for _name in ("squeeze", "unsqueeze", "t", "transpose"):
     _shaped.__doc__ = f"Apply ``{_name}`` to the tensor itself."
     add_method(f"{_name}_", _shaped)
 
-for _method in (fill_, zero_, copy_, fill_diagonal_):
+for _method in (random_, fill_, zero_, copy_, fill_diagonal_):
     add_method(_method.__name__, _method)

@@ -99,6 +99,9 @@ def mean(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = Non
 def nanmean(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
     """Return the mean of elements that are not NaN."""
     x = _cast("nanmean", input, dtype)
+    if x.dtype.kind not in "fc":
+        advice = "Call x.float() first."
+        raise InvalidType("nanmean", "input", x.dtype, "a float or complex dtype", advice)
     return ABOVE.namespace.nanmean(x, axis=axes("nanmean", input, dim), keepdims=keepdim)
 
 

@@ -259,7 +259,9 @@ def chunk(input: Any, chunks: int, dim: int = 0) -> Any:
     """Split an axis into at most a number of equal views."""
     at = axis_of("chunk", dim, len(input.shape))
     extent = input.shape[at]
-    if not extent and chunks > 0:
+    if chunks < 1:
+        raise InvalidArgument("chunk", "chunks", chunks, "at least 1")
+    if not extent:
         return split(input, [0] * chunks, at)
     return split(input, max(1, -(-extent // chunks)), at)
 

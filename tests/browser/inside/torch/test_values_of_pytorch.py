@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from collections import namedtuple
 from math import inf, isnan, nan, pi
 from typing import Any
@@ -83,6 +84,10 @@ ERRORS = [
     ("torch.ones(3).scatter(4, torch.tensor([0]), 1.0)", "dim"),
     ("torch.ones(1, 3).gather(1, torch.zeros(2, 3, dtype=torch.int64))", "at most as long"),
     ("torch.Tensor(1.5)", "torch.tensor"),
+    ("torch.nanmean(torch.tensor([1, 2]))", r"float\(\)"),
+    ("torch.ones(2).chunk(-1)", "chunks"),
+    ("torch.optim.lr_scheduler.LinearLR(SGD, 0.0)", "start_factor"),
+    ("torch.optim.lr_scheduler.LinearLR(SGD, 1.0, 2.0)", "end_factor"),
     ("torch.meshgrid(torch.arange(2), torch.arange(2.0))", "one dtype"),
 ]
 
@@ -91,7 +96,9 @@ ERRORS = [
 def names() -> dict[str, Any]:
     from browsergpu import torch
 
-    return {"torch": torch, "nn": torch.nn, "F": torch.nn.functional, "nan": nan, "inf": inf}
+    sgd = torch.optim.SGD([torch.ones(1, requires_grad=True)], lr=0.1)
+    return {"torch": torch, "nn": torch.nn, "F": torch.nn.functional, "nan": nan, "inf": inf,
+            "SGD": sgd}  # fmt: skip
 
 
 @pytest.mark.parametrize(("expression", "expected", "dtype"), RESULTS)
@@ -299,3 +306,49 @@ def test_several_tensors_at_least_get_axes(names: dict[str, Any]) -> None:
     found = torch.atleast_1d([torch.tensor(1.0), torch.ones(2)])
     assert [tuple(x.shape) for x in found] == [(1,), (2,)]
     assert [tuple(x.shape) for x in torch.atleast_2d(*found)] == [(1, 1), (1, 2)]
+
+
+def test_text_of_loaded_states(names: dict[str, Any]) -> None:
+    layer = names["nn"].Linear(1, 1)
+    assert str(layer.load_state_dict(layer.state_dict())) == "<All keys matched successfully>"
+    found = layer.load_state_dict({"x": names["torch"].ones(1)}, strict=False)
+    text = "_IncompatibleKeys(missing_keys=['weight', 'bias'], unexpected_keys=['x'])"
+    assert (repr(found), found.missing_keys) == (text, ["weight", "bias"])
+
+
+def test_one_seed_gives_unrelated_numbers(names: dict[str, Any]) -> None:
+    torch, n = names["torch"], 2500
+    drawn = []
+    for draw in (
+        lambda: torch.rand(n),
+        lambda: names["F"].dropout(torch.ones(n), 0.5),
+        lambda: torch.randn(n),
+        lambda: names["nn"].Linear(50, 50).weight.detach().view(-1),
+    ):
+        torch.manual_seed(0)
+        drawn.append(draw().numpy())
+    of = np.corrcoef(drawn)
+    assert abs(of[0, 1]) < 0.1  # data and dropout
+    assert abs(of[0, 3]) < 0.1  # data and weights
+    assert abs(of[2, 1]) < 0.1
+
+
+@pytest.mark.parametrize(
+    ("dtype", "most"),
+    [("bool", 1), ("int8", 127), ("uint8", 255), ("float16", 2048), ("int64", 2**63 - 1)],
+)
+def test_random_integers_fit_the_dtype(names: dict[str, Any], dtype: str, most: int) -> None:
+    x = names["torch"].empty(500, dtype=getattr(names["torch"], dtype)).random_().tolist()
+    assert 0 <= min(x) <= most // 4
+    assert most // 2 < max(x) <= most
+    assert 0.4 < sum(x) / len(x) / most < 0.6
+
+
+def test_pickled_tensors_are_tensors(names: dict[str, Any]) -> None:
+    torch = names["torch"]
+    ones = torch.ones(2)
+    for x in (ones, torch.ones(2, requires_grad=True), names["nn"].Parameter(ones)):
+        found = pickle.loads(pickle.dumps(x))
+        assert isinstance(found, torch.Tensor)
+        assert (found.tolist(), found.requires_grad) == ([1.0, 1.0], x.requires_grad)
+    assert isinstance(found, names["nn"].Parameter)

@@ -7,6 +7,7 @@ from math import cos, floor, log, pi, prod
 from typing import Any
 
 from browsergpu.engine.core import checks
+from browsergpu.engine.core.errors import InvalidArgument
 from browsergpu.networks.optimizers.optimizer import Optimizer
 from browsergpu.networks.optimizers.schedules.base import (
     Chainable,
@@ -120,6 +121,10 @@ class LinearLR(Chainable):
     ) -> None:  # fmt: skip
         self.start_factor = checks.real("LinearLR", "start_factor", start_factor)
         self.end_factor = checks.real("LinearLR", "end_factor", end_factor)
+        if not 0 < self.start_factor <= 1:
+            raise InvalidArgument("LinearLR", "start_factor", start_factor, "above 0, at most 1")
+        if not 0 <= self.end_factor <= 1:
+            raise InvalidArgument("LinearLR", "end_factor", end_factor, "from 0 to 1")
         self.total_iters = checks.integer("LinearLR", "total_iters", total_iters, 1)
         super().__init__(optimizer, last_epoch)
 
