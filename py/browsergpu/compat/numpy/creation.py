@@ -223,7 +223,12 @@ def linspace(
         low, high = start, stop
         if axis not in (0, -1):
             raise InvalidArgument("linspace", "axis", axis, "0, for numbers")
-        found = creation.linspace(start, stop, num, dtype=dtype, device=device, endpoint=endpoint)
+        if dtype is not None and np.dtype(dtype).kind in "iu":  # float32 rounds below integers
+            found = asarray(np.linspace(start, stop, count, endpoint, dtype=dtype), device=device)
+        else:
+            found = creation.linspace(
+                start, stop, num, dtype=dtype, device=device, endpoint=endpoint
+            )
     if not retstep:
         return found
     step = (high - low) / gaps if gaps > 0 else np.nan
@@ -297,7 +302,8 @@ def fromfunction(
 
 def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = "xy") -> Any:
     """Return a tuple of coordinate arrays of vectors, as ``numpy.meshgrid``."""
-    vectors = [manipulation.reshape(x, (-1,)) for x in xi]
+    own_xi = (x if isinstance(x, Array) else asarray(x) for x in xi)
+    vectors = [manipulation.reshape(x, (-1,)) for x in own_xi]
     if not sparse:
         found = creation.meshgrid(*vectors, indexing=indexing)
         return tuple(creation.asarray(x, copy=True) for x in found) if copy else found

@@ -9,12 +9,14 @@ import numpy as np
 
 from browsergpu.arrays.array import Array
 from browsergpu.compat.numpy.operands import supports_meta, write_out
+from browsergpu.engine.core.errors import InvalidType
 from browsergpu.functions import fourier
 
 
 def _one_axis_function(own: Callable[..., Array]) -> Callable[..., Array]:
     @supports_meta
     def call(a: Array, n: Any = None, axis: int = -1, norm: Any = None, out: Any = None) -> Array:
+        _check_real(own.__name__, a)
         return write_out(out, own(a, n=n, axis=axis, norm=_norm(norm)))
 
     return call
@@ -27,9 +29,15 @@ def _axes_function(
     def call(
         a: Array, s: Any = None, axes: Any = default, norm: Any = None, out: Any = None
     ) -> Array:
+        _check_real(own.__name__, a)
         return write_out(out, own(a, s=s, axes=axes, norm=_norm(norm)))
 
     return call
+
+
+def _check_real(name: str, a: Array) -> None:
+    if name in ("rfft", "rfftn", "ihfft") and a.dtype.kind == "c":
+        raise InvalidType(name, "a", a.dtype, "real numbers")
 
 
 def _norm(norm: Any) -> Any:

@@ -11,8 +11,8 @@ import numpy as np
 from browsergpu.arrays import apply
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.numbers import PYTHON_TYPES
-from browsergpu.engine.core.errors import InvalidArgument
-from browsergpu.functions import creation, elementwise, manipulation, meta
+from browsergpu.engine.core.errors import InvalidArgument, InvalidType
+from browsergpu.functions import creation, data_types, elementwise, manipulation, meta
 
 
 def on_one_device(inputs: Sequence[Any]) -> list[Any]:
@@ -81,12 +81,22 @@ def as_floats(x: Any) -> Any:
     return x if isinstance(x, complex) else float(x)
 
 
+def check_out(out: Array, found: Array) -> None:
+    """Raise InvalidType if NumPy does not cast a result to the dtype of ``out``."""
+    if not data_types.can_cast(found.dtype, out.dtype, casting="same_kind"):
+        expected = f"of a dtype that 'same_kind' casts {found.dtype} to"
+        raise InvalidType("out", "out", out, expected)
+
+
 def write_out(out: Any, found: Array) -> Array:
     """Return a result, or write it to ``out`` and return that."""
     if out is None:
         return found
     if not isinstance(out, Array):
         raise InvalidArgument("out", "out", out, "an array on the GPU")
+    if out.shape != found.shape:
+        raise InvalidArgument("out", "out", out, f"of shape {found.shape}")
+    check_out(out, found)
     out[...] = found
     return out
 

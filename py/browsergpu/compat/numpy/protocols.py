@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache, partial
 from typing import Any
 
@@ -13,7 +13,7 @@ from browsergpu.arrays.array import Array
 from browsergpu.compat import numpy
 from browsergpu.compat.numpy.coercion import is_numpys_alone as is_numpys_alone
 from browsergpu.compat.numpy.fallback import on_host
-from browsergpu.compat.numpy.operands import check_order, refuse
+from browsergpu.compat.numpy.operands import check_order, check_out, refuse
 from browsergpu.compat.numpy.operands import on_one_device as _on_one_device
 from browsergpu.compat.numpy.wrappers import public_function
 from browsergpu.engine.core.above import register
@@ -89,7 +89,10 @@ def ufunc(function: np.ufunc, method: str, inputs: tuple[Any, ...], options: dic
             own = partial(linear.vecdot, axis=options.pop("axis", -1))
         if own is None:
             return _ufunc_on_host(function, method, inputs, options, out)
-        found = own(*_on_one_device(inputs))
+        given = _on_one_device(inputs)
+        if options.get("dtype") is not None:
+            given = _in_dtype(function.__name__, given, options["dtype"])
+        found = own(*given)
         if options:
             found = _apply_options(f"np.{function.__name__}", found, out, **options)
         if isinstance(found, tuple):
@@ -100,7 +103,7 @@ def ufunc(function: np.ufunc, method: str, inputs: tuple[Any, ...], options: dic
     elif method == "outer":
         own = _outer(function, *inputs, **options)
         return own if out is None else _write_out(out[0], own)
-    elif method == "at" and name in ("add", "subtract") and inputs[0].dtype.kind in "iufc":
+    elif method == "at" and name in ("add", "subtract") and _adds(inputs[0], inputs[2]):
         return _added_at(inputs[0], inputs[1], inputs[2], name == "subtract")
     else:
         return _ufunc_on_host(function, method, inputs, options, out)
@@ -136,6 +139,12 @@ def _ufunc_on_host(
     return on_host(name, call, inputs, given)
 
 
+def _adds(a: Array, b: Any) -> bool:
+    """Return whether ``at`` adds in the dtype of the array. NumPy rounds each sum to integers."""
+    kind = b.dtype.kind if isinstance(b, Array) else np.asarray(b).dtype.kind
+    return a.dtype.kind in "fc" or (a.dtype.kind in "iu" and kind in "biu")
+
+
 def _added_at(a: Array, indices: Any, b: Any, is_less: bool) -> None:
     """Compute ``np.add.at`` or ``np.subtract.at``. Repeated indices add repeatedly."""
     key = indices if isinstance(indices, tuple) else (indices,)
@@ -161,6 +170,27 @@ def _unknown(function: Any) -> InvalidType:
     return InvalidType(name, "function", function, "a function with a GPU implementation", advice)
 
 
+def _in_dtype(op: str, inputs: Sequence[Any], dtype: Any) -> list[Any]:
+    """Return the operands in the dtype of a call, in which NumPy computes.
+
+    Raises InvalidType if "same_kind" does not cast an operand to it.
+    """
+    kind = np.dtype(dtype)
+    found = []
+    for at, x in enumerate(inputs):
+        if not isinstance(x, Array):
+            if isinstance(x, float | complex) and kind.kind in "biu":
+                raise InvalidType(f"np.{op}", "dtype", dtype, f"one that a number as {x} casts to")
+            found.append(x)
+            continue
+        is_other = (op == "ldexp" and at) or (op == "absolute" and x.dtype.kind == "c")
+        if not is_other and not data_types.can_cast(x.dtype, kind, casting="same_kind"):
+            expected = f"one that 'same_kind' casts {x.dtype} to"
+            raise InvalidType(f"np.{op}", "dtype", dtype, expected)
+        found.append(x if is_other else x.astype(kind, copy=False))
+    return found
+
+
 def _apply_options(
     op: str, found: Any, out: Any, *, dtype: Any = None, where: Any = True,
     casting: str = "same_kind", order: str = "K", subok: bool = True, **others: Any,
@@ -176,6 +206,8 @@ def _apply_options(
         refuse(op, dtype=dtype, where=None if where is True else where)
         return found
     if dtype is not None:
+        if not data_types.can_cast(found.dtype, np.dtype(dtype), casting="same_kind"):
+            raise InvalidType(op, "dtype", dtype, f"one that 'same_kind' casts {found.dtype} to")
         found = found.astype(dtype, copy=False)
     if where is True:
         return found
@@ -203,6 +235,7 @@ def _write_out(out: Any, found: Array) -> Any:
     """Write a result to ``out``."""
     if not isinstance(out, Array):
         return NotImplemented
+    check_out(out, found)
     out[...] = found
     return out
 

@@ -93,6 +93,8 @@ def _where(condition: Any, x: Any = _NONE, y: Any = _NONE, /) -> Any:
         return tuple(sorting.nonzero(condition))
     if x is _NONE or y is _NONE:
         raise InvalidType("where", "y", None, "given together with x")
+    if isinstance(condition, bool | np.bool_):
+        condition = creation.asarray(bool(condition), device=device_among((x, y)))
     return elementwise.where(*on_one_device((condition, x, y)))
 
 
@@ -183,9 +185,29 @@ def _take(
     a: Array, indices: Any, axis: int | None = None, out: Any = None, mode: str = "raise"
 ) -> Array:
     own = manipulation.reshape(a, (-1,)) if axis is None else a
-    at = indices_by_mode("np.take", indices, own.shape[axis or 0], mode)
-    found = manipulation.take(own, at, axis=axis or 0)
-    return write_out(out, found)
+    extent = own.shape[axis or 0]
+    at = indices if isinstance(indices, Array) else _host_indices(indices)
+    if mode == "raise" and not isinstance(at, Array):
+        _check_indices(at, extent, axis or 0)
+    at = indices_by_mode("np.take", at, extent, mode)
+    if not isinstance(at, Array):
+        at = creation.asarray(at.astype(np.int32), device=own.device)
+    return write_out(out, manipulation.take(own, at, axis=axis or 0))
+
+
+def _host_indices(indices: Any) -> np.ndarray:
+    found = np.asarray(indices)
+    if found.dtype.kind not in "biu":
+        raise InvalidType("np.take", "indices", indices, "integers")
+    return found.astype(np.int64, copy=False)
+
+
+def _check_indices(at: np.ndarray, extent: int, axis: int) -> None:
+    """Raise IndexError for an index that is out of bounds."""
+    outside = at[(at < -extent) | (at >= extent)]
+    if outside.size:
+        told = f"index {outside.flat[0]} is out of bounds for axis {axis} with size {extent}"
+        raise IndexError(told)
 
 
 def _copy(a: Array, order: str = "K", subok: bool = False) -> Array:

@@ -69,7 +69,14 @@ def _logaddexp2(x1: Any, x2: Any, /) -> Array:
 
 
 def _float_power(x1: Any, x2: Any, /) -> Array:
-    return elementwise.pow(as_floats(x1), as_floats(x2))
+    """Return powers in float32 or complex64, also of float16."""
+    return elementwise.pow(*map(_at_least_float32, (x1, x2)))
+
+
+def _at_least_float32(x: Any) -> Any:
+    own = as_floats(x)
+    is_half = isinstance(own, Array) and own.dtype == np.float16
+    return own.astype(np.float32) if is_half else own
 
 
 @differentiable(x1=lambda g: g, x2=lambda g, x1, x2: -g * elementwise.trunc(x1 / x2))

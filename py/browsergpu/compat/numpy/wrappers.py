@@ -33,7 +33,8 @@ NOT_COERCED: dict[str, frozenset[str]] = {
         "fill_diagonal": ("a", "val"), "gradient": ("varargs",), "histogramdd": ("sample",),
         "insert": ("obj",), "nanpercentile": ("q",), "nanquantile": ("q",), "percentile": ("q",),
         "piecewise": ("args", "condlist"), "quantile": ("q",),
-        "ravel_multi_index": ("multi_index",), "unravel_index": ("indices",),
+        "ravel_multi_index": ("multi_index",), "take": ("indices",),
+        "unravel_index": ("indices",),
         "place": ("arr", "mask", "vals"), "put": ("a", "indices", "v"),
         "put_along_axis": ("arr", "indices", "values"), "putmask": ("a", "mask", "values"),
     }.items()

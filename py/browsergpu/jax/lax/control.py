@@ -11,6 +11,8 @@ from functools import partial
 from operator import index as as_index
 from typing import Any
 
+import numpy as np
+
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.autograd.batched import BATCHED, batch_of
 from browsergpu.arrays.autograd.rules import values
@@ -181,6 +183,10 @@ def while_loop(
             own = _as_arrays(value)
             value = select_tree(chosen, _check_carry("while_loop", value, body_fun(own)), own)
             continue
+        kind = chosen.dtype if isinstance(chosen, Array) else np.asarray(chosen).dtype
+        if kind != np.dtype(bool):
+            told = Description(f"a function that returns {kind}")
+            raise InvalidType("while_loop", "cond_fun", told, "a function that returns a bool")
         if not bool(_condition(chosen)):
             break
         value = _check_carry("while_loop", value, body_fun(_as_arrays(value)))
@@ -223,6 +229,9 @@ def cond(
     tree
         The result of the called function.
     """
+    is_scalar = isinstance(pred, Array | np.ndarray | np.generic) and not pred.ndim
+    if not is_scalar and not isinstance(pred, bool | int | float):
+        raise InvalidType("cond", "pred", pred, "a scalar")
     given = operands if operand is None else (operand,)
     own = [_as_arrays(x) for x in given]
     if type(pred) in BATCHED:
@@ -237,6 +246,9 @@ def switch(
     own = [_as_arrays(x) for x in (operands if operand is None else (operand,))]
     if not branches:
         raise InvalidArgument("switch", "branches", branches, "have at least one function")
+    is_array = isinstance(index, Array | np.ndarray | np.generic)
+    if (index.dtype.kind not in "iu" or index.ndim) if is_array else type(index) is not int:
+        raise InvalidType("switch", "index", index, "an integer")
     if type(index) in BATCHED:
         chosen = elementwise.clip(index, 0, len(branches) - 1)
         found = _as_arrays(branches[0](*own))

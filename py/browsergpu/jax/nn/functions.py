@@ -6,9 +6,11 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from browsergpu.engine.core import shapes
 from browsergpu.engine.core.element_types import FLOAT32
-from browsergpu.engine.core.errors import InvalidArgument
+from browsergpu.engine.core.errors import InvalidArgument, InvalidType
 from browsergpu.functions import elementwise, manipulation, special, statistics
 from browsergpu.functions.nn import activations, attention, gates, piecewise
 from browsergpu.jax.arrays import dtypes
@@ -248,10 +250,17 @@ def dot_product_attention(
     groups = heads[0].shape[-3] // heads[1].shape[-3]
     if groups > 1:
         heads[1:] = [as_jax(manipulation.repeat(x, groups, axis=x.ndim - 3)) for x in heads[1:]]
-    chosen = None if mask is None else array(op, mask, "mask").astype(bool)
-    if bias is not None:
-        added = array(op, bias, "bias")
-        chosen = added if chosen is None else _chosen(chosen, added, -math.inf)
+    chosen = None if bias is None else array(op, bias, "bias").astype(own[0].dtype)
+    if mask is not None:
+        kept = array(op, mask, "mask")
+        if kept.dtype.kind != "b":
+            raise InvalidType(op, "mask", kept.dtype, "of bools")
+        # A finite number: a query without keys gets the mean of all values, as in JAX.
+        lowest = -0.7 * float(np.finfo(own[0].dtype).max)
+        kept = _with_causal(kept, heads, is_causal)
+        seen = 0.0 if chosen is None else chosen
+        chosen = _chosen(kept, seen, lowest).astype(own[0].dtype)
+        is_causal = False
     found = attention.scaled_dot_product_attention(
         heads[0], heads[1], heads[2], attn_mask=_with_causal(chosen, heads, is_causal),
         is_causal=is_causal and chosen is None, scale=scale,

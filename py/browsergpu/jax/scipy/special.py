@@ -56,8 +56,9 @@ for _name in _OF_TWO:
 
 
 def loggamma(z: Any) -> Any:
-    """Return the logarithm of the gamma function of positive numbers, as ``gammaln``."""
-    return as_jax(own.gammaln(inexact("loggamma", z)))
+    """Return the logarithm of the gamma function of positive numbers, and NaN of others."""
+    given = inexact("loggamma", z)
+    return as_jax(elementwise.where(given > 0, own.gammaln(given), math.nan))
 
 
 def gammasgn(x: Any) -> Any:

@@ -52,3 +52,51 @@ def test_gradient_of_remainders(bg: Any) -> None:
         bg.asarray([5.0, -5.0, 0.0]), bg.asarray([2.0, 2.0, 3.0])
     )
     assert [one.tolist() for one in both] == [[1, 1, 1], [-2, 2, 0]]
+
+
+def test_dtypes_of_calls_are_those_of_the_computation(bg: Any) -> None:
+    x = np.array([200, 100], np.uint8)
+    for name, args, dtype in (("negative", (), "i4"), ("square", (), "f2"), ("power", (2,), "f4")):
+        found, expected = (getattr(module, name)(x, *args, dtype=dtype) for module in (bg, np))
+        np.testing.assert_array_equal(np.asarray(found), expected)
+    for call in (
+        lambda: bg.multiply(x, 0.5, dtype="i4"),
+        lambda: bg.sqrt(x, dtype="i4"),
+        lambda: bg.add(x, 0.5, out=bg.zeros(2, dtype="i4")),
+        lambda: bg.mean(x, out=bg.zeros((), dtype="i4")),
+    ):
+        with pytest.raises(TypeError):
+            call()
+    with pytest.raises(ValueError, match=r"out must be of shape \(\)"):
+        bg.sum(x, out=bg.zeros(2))
+
+
+def test_arguments_of_other_dtypes(bg: Any) -> None:
+    x = np.array([3, 1, 4], np.int32)
+    for options in ({"append": 9.5}, {"prepend": 0}):
+        found, expected = (module.diff(x, **options) for module in (bg, np))
+        np.testing.assert_array_equal(np.asarray(found), expected)
+        assert found.dtype.kind == expected.dtype.kind
+    given = [module.asarray(x.copy()) for module in (bg, np)]
+    for module, one in zip((bg, np), given, strict=True):
+        module.subtract.at(one, [0, 0, 1], 2.5)
+    np.testing.assert_array_equal(np.asarray(given[0]), given[1])
+    assert bg.linspace(-3, 3, 7, dtype=int).tolist() == [*range(-3, 4)]
+    assert bg.float_power(bg.asarray(np.float16([300])), 2).tolist() == [90000]
+    assert bg.where(True, bg.asarray(x), 0).tolist() == [3, 1, 4]
+    with pytest.raises(TypeError, match="to_end"):
+        bg.ediff1d(x, to_end=0.5)
+    with pytest.raises(TypeError, match="real numbers"):
+        bg.fft.rfft(np.complex64([1j]))
+    with pytest.raises(ValueError, match="kind"):
+        bg.sort(x, kind="fast")
+
+
+def test_indices_on_the_host_are_checked(bg: Any) -> None:
+    x = bg.asarray(np.float32([1, 2, 3]))
+    for call in (lambda: bg.take(x, [3]), lambda: x.take(-4), lambda: bg.take(x, np.array([[9]]))):
+        with pytest.raises(IndexError, match="out of bounds for axis 0 with size 3"):
+            call()
+    with pytest.raises(ValueError, match="false from element 3 on"):
+        bg.compress([True, False, False, True], x)
+    assert bg.take(x, [3, -4], mode="wrap").tolist() == [1, 3]

@@ -103,3 +103,30 @@ def test_sets_and_indices(bg: Any) -> None:
     ):
         with pytest.raises(ValueError, match="must"):
             call()
+
+
+def test_conditions_of_loops_are_bools(bg: Any) -> None:
+    lax = bg.jax.lax
+    with pytest.raises(TypeError, match="cond_fun must be a function that returns a bool"):
+        lax.while_loop(lambda n: n, lambda n: n - 1, 3)
+    assert lax.while_loop(lambda n: n > 0, lambda n: n - 1, 3).item() == 0
+
+
+def test_masks_of_attention(bg: Any) -> None:
+    jax, jnp = bg.jax, bg.jax.numpy
+    x = jnp.array([[[[1.0]], [[3.0]]]])  # [batch, length, heads, width]
+    attend = jax.nn.dot_product_attention
+    hidden = jnp.zeros((1, 1, 2, 2), bool)
+    assert attend(x, x, x, mask=hidden).ravel().tolist() == [2, 2]
+    bias = attend(x * 0, x, x, bias=jnp.array([[[[True, False]] * 2]])).ravel()
+    assert bias.tolist() == pytest.approx([1 + 2 / (1 + math.e)] * 2)
+    with pytest.raises(TypeError, match="mask must be of bools"):
+        attend(x, x, x, mask=hidden * 1.0)
+
+
+def test_choices_of_branches(bg: Any) -> None:
+    lax = bg.jax.lax
+    with pytest.raises(TypeError, match="pred must be a scalar"):
+        lax.cond(bg.jax.numpy.ones(1, bool), lambda: 1, lambda: 2)
+    with pytest.raises(TypeError, match="index must be an integer"):
+        lax.switch(1.5, [lambda: 1, lambda: 2])

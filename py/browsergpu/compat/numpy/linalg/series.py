@@ -14,8 +14,8 @@ from browsergpu.compat.numpy.linalg.algebra import lstsq
 from browsergpu.compat.numpy.manipulation.indices import sliding_window_view
 from browsergpu.compat.numpy.operands import as_floats, flattened
 from browsergpu.engine.core import checks, shapes
-from browsergpu.engine.core.errors import InvalidArgument
-from browsergpu.functions import creation, elementwise, manipulation, statistics
+from browsergpu.engine.core.errors import InvalidArgument, InvalidType
+from browsergpu.functions import creation, data_types, elementwise, manipulation, statistics
 from browsergpu.functions.ordering import sorting
 
 
@@ -125,6 +125,9 @@ def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
     for value, place in ((to_begin, 0), (to_end, len(parts) + 1)):
         if value is not None:
             own = value if isinstance(value, Array) else creation.asarray(value, device=ary.device)
+            if not data_types.can_cast(own.dtype, flat.dtype, casting="same_kind") and own.size:
+                name, expected = ("to_begin", "to_end")[place > 0], f"castable to {flat.dtype}"
+                raise InvalidType("ediff1d", name, value, expected)
             own = manipulation.reshape(own.astype(flat.dtype, copy=False), (-1,))
             parts.insert(place, own)
     return manipulation.concat(parts) if len(parts) > 1 else parts[0]

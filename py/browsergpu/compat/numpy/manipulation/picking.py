@@ -21,6 +21,10 @@ def compress(condition: Any, a: Any, axis: int | None = None, out: Any = None) -
     if condition.ndim != 1:
         raise InvalidArgument("compress", "condition", condition, "a vector")
     own, at = (flattened(a), 0) if axis is None else (a, axis)
+    extent = own.shape[at]
+    if condition.shape[0] > extent and bool(statistics.any(condition[extent:])):
+        expected = f"false from element {extent} on"
+        raise InvalidArgument("compress", "condition", condition, expected)
     (places,) = sorting.nonzero(condition)
     return write_out(out, manipulation.take(own, places, axis=at))
 
@@ -136,12 +140,14 @@ def diff(
     for name, value in (("prepend", prepend), ("append", append)):
         if value is not np._NoValue and value is not None:
             own = value if isinstance(value, Array) else creation.asarray(value, device=a.device)
-            own = own.astype(a.dtype, copy=False)
             if own.ndim == 0:
                 at = shapes.axis("diff", "axis", axis, a.ndim)
                 shape = [1 if m == at else extent for m, extent in enumerate(a.shape)]
                 own = manipulation.broadcast_to(own, tuple(shape))
             ends[name] = own
+    kind = data_types.result_type(a, *ends.values())
+    a, *own_ends = (x.astype(kind, copy=False) for x in (a, *ends.values()))
+    ends = dict(zip(ends, own_ends, strict=True))
     return sorting.diff(a, n=n, axis=axis, **ends)
 
 
@@ -159,6 +165,9 @@ def cumulative(own: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
+_KINDS = (None, "quicksort", "heapsort", "mergesort", "stable")
+
+
 def _sort_function(own: Callable[..., Array]) -> Callable[..., Array]:
     """Return a sort function with NumPy's parameters.
 
@@ -170,6 +179,8 @@ def _sort_function(own: Callable[..., Array]) -> Callable[..., Array]:
         stable: Any = None, descending: bool = False,
     ) -> Array:  # fmt: skip
         refuse(f"np.{own.__name__}", order=order)
+        if kind not in _KINDS:
+            raise InvalidArgument(own.__name__, "kind", kind, f"one of {_KINDS}")
         x, at = (flattened(a), -1) if axis is None else (a, axis)
         return own(x, axis=at, descending=descending)
 

@@ -12,7 +12,7 @@ from browsergpu.compat.numpy.operands import on_one_device, write_out
 from browsergpu.engine.core import shapes
 from browsergpu.engine.core.checks import product
 from browsergpu.engine.core.errors import InvalidArgument, InvalidType
-from browsergpu.functions import elementwise, manipulation, statistics
+from browsergpu.functions import creation, elementwise, manipulation, statistics
 from browsergpu.functions.ordering import sorting
 
 _NONE: Any = np._NoValue
@@ -34,6 +34,8 @@ def _masked(op: str, a: Array, where: Any, neutral: Any) -> Array:
         return a
     if not isinstance(where, Array | np.ndarray | bool):
         raise InvalidType(op, "where", where, "an array of bools")
+    if isinstance(where, bool):
+        where = creation.asarray(where, device=a.device)
     mask, own = on_one_device((where, a))
     return elementwise.where(mask, own, neutral)
 
