@@ -177,6 +177,8 @@ def test_a_syntax_error_points_at_its_place(notebook: NotebookPage) -> None:
     expect(trace).to_contain_text("SyntaxError")
     expect(trace).to_contain_text("line")
     expect(trace).not_to_contain_text("Traceback")
+    trace = notebook.run("print('a'").locator(".output-traceback")
+    expect(trace).to_contain_text("SyntaxError: '(' was never closed")
     # The tokenizer, which finds this one, knows no file.
     trace = notebook.run("if x:\n        y = 1\n    z = 2").locator(".output-traceback").first
     expect(trace).to_contain_text('File "Cell ')

@@ -18,6 +18,11 @@ export class Notebook extends EventTarget {
   #sheet = new Sheet({ metadata: {} }, []);
   /** @type {Cell | null} */
   #current = null;
+  /**
+   * The empty cell in place of the last one that was deleted.
+   * @type {Cell | null}
+   */
+  #filler = null;
 
   constructor({ root, kernel, complete }) {
     super();
@@ -240,7 +245,7 @@ export class Notebook extends EventTarget {
     if (index < 0) return;
     this.#cells.splice(index, 1);
     cell.root.remove();
-    if (this.#cells.length === 0) this.#insertAt(0, { type: "code" });
+    if (this.#cells.length === 0) this.#filler = this.#insertAt(0, { type: "code" });
     this.#makeCurrent(this.#cells[Math.min(index, this.#cells.length - 1)]);
     this.#renumber();
     this.#changed();
@@ -251,7 +256,11 @@ export class Notebook extends EventTarget {
     const { deleted } = this.#sheet;
     if (!deleted.includes(deletion)) return false;
     deleted.splice(deleted.indexOf(deletion), 1);
-    this.#place(Math.min(deletion.index, this.#cells.length), deletion.cell).focus();
+    const restored = this.#place(Math.min(deletion.index, this.#cells.length), deletion.cell);
+    const filler = this.#filler;
+    this.#filler = null;
+    if (filler?.isEmpty && this.#cells.includes(filler)) this.#discard(filler);
+    restored.focus();
     return true;
   }
 

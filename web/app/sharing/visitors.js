@@ -19,7 +19,8 @@ export async function requestedNotebook() {
   const { address, name, read } = request;
   try {
     if (read) return { title: name, text: await read(), origin: LINK };
-    const url = new URL(address, document.baseURI);
+    const url = URL.parse(address, document.baseURI);
+    if (!url) throw new Error("its address is incomplete");
     const found = await fetchNotebook(url);
     return { title: found.name, text: found.text, origin: url.href };
   } catch (error) {

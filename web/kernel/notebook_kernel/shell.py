@@ -1,5 +1,6 @@
 """IPython's shell for the notebook: magics, `Out`, `?`, top-level await, one cell at a time."""
 
+import codeop
 import re
 import warnings
 from importlib.machinery import PathFinder
@@ -28,6 +29,11 @@ class _Compiler(CachingCompiler):
     """Compiler that names code as the page does: "Cell 3"."""
 
     name = "Cell"
+
+    def __init__(self) -> None:
+        super().__init__()
+        # No more lines follow a cell, so its errors name what is not closed.
+        self.flags &= ~codeop.PyCF_ALLOW_INCOMPLETE_INPUT  # type: ignore[attr-defined]
 
     def get_code_name(self, raw_code: str, transformed_code: str, number: int) -> str:
         """Return the file name for tracebacks."""
