@@ -69,7 +69,9 @@ fn elements_at(first: u32) -> Elements {
 // is `base` in memory.
 fn inputs_at(base: u32, row: u32, column: u32, own: Elements) -> vec4f {
   // Unsigned arithmetic: a position left of or above x wraps to a huge one and fails the test.
-  let inside = (own.rows + row < vec4u(params.height)) & (own.columns + column < vec4u(params.width));
+  let rows = own.rows + row;
+  let columns = own.columns + column;
+  let inside = (rows < vec4u(params.height)) & (columns < vec4u(params.width));
   let places = select(vec4u(), own.distance + base, inside);
   return select(vec4f(), vec4f(x[places.x], x[places.y], x[places.z], x[places.w]), inside);
 }
