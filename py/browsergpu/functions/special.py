@@ -378,10 +378,11 @@ def exprel(x: Any, /) -> Array:
     return each.where(is_zero, 1.0, ratio)
 
 
-def _log_gradient(g: Array, x1: Array, x2: Array) -> Any:
+def _log_gradient(g: Array, x1: Any, x2: Any) -> Any:
     """Return ``g * log(x2)``: 0 at 0 times the logarithm of 0, as in PyTorch."""
-    is_zero = each.logical_and(each.equal(x1, 0.0), each.less_equal(x2, 0.0))
-    return g * each.where(is_zero, 0.0, each.log(each.where(is_zero, 1.0, x2)))
+    factor, own = _floats("xlogy", "x1", x1), _floats("xlogy", "x2", x2)
+    is_zero = each.logical_and(each.equal(factor, 0.0), each.less_equal(own, 0.0))
+    return g * each.where(is_zero, 0.0, each.log(each.where(is_zero, 1.0, own)))
 
 
 @_of_real_numbers

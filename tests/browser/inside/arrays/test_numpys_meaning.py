@@ -47,6 +47,11 @@ def test_cross_products_of_axes(bg: Any) -> None:
         bg.cross(a[:, :1], a[:, :1])
 
 
+def test_gradient_of_a_union(bg: Any) -> None:
+    x = bg.asarray(np.float32([3, 1, 3]))
+    assert bg.grad(lambda v: bg.sum(bg.union1d(v, v) ** 2))(x).tolist() == [3, 2, 3]
+
+
 def test_gradient_of_remainders(bg: Any) -> None:
     both = bg.grad(lambda a, b: bg.sum(bg.fmod(a, b)), (0, 1))(
         bg.asarray([5.0, -5.0, 0.0]), bg.asarray([2.0, 2.0, 3.0])

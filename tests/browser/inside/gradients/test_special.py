@@ -57,6 +57,13 @@ def test_of_special_functions(bg: Any, name: str) -> None:
     np.testing.assert_allclose(found, expected, rtol=1e-6)
 
 
+def test_of_products_with_logarithms(bg: Any) -> None:
+    x = np.float32([0, 0.5, -2]), np.float32([0.5, 3, 2])
+    gradients_agree(bg, bg.special.xlogy, lambda a, b: a * np.log(b), [*x])
+    gradients_agree(bg, bg.special.xlog1py, lambda a, b: a * np.log1p(b), [*x])
+    assert bg.grad(bg.special.xlogy)(0.0, 0.0).item() == 0
+
+
 def test_of_polygamma(bg: Any) -> None:
     x = np.float32([0.5, 1.5, 4])
     for n in range(4):
