@@ -137,14 +137,20 @@ export class Interruption {
   }
 
   /**
-   * Return something for Python to block on: `promise`, which `done()` or an interrupt resolves.
-   * Python calls `end()` when it continues and then checks `interrupted`, since an interrupt may
-   * arrive between the promise and Python.
+   * Return something for Python to block on: the promise `settled()`, which `done()` or an interrupt
+   * resolves. It also settles as the promise `awaited`, if there is one. Python calls `end()` when
+   * it continues and then checks `interrupted`, since an interrupt may arrive between the promise
+   * and Python.
+   * @param {Promise<unknown> | null} awaited
    */
-  wait() {
-    const { promise, resolve } = Promise.withResolvers();
+  wait(awaited = null) {
+    const { promise, resolve, reject } = Promise.withResolvers();
+    awaited?.then(resolve, reject);
     const wait = {
-      promise, interrupted: false, done: () => resolve(null), end: () => this.#waits.delete(wait),
+      settled: () => promise,
+      interrupted: false,
+      done: () => resolve(null),
+      end: () => this.#waits.delete(wait),
     };
     this.#waits.add(wait);
     return wait;

@@ -334,12 +334,12 @@ def called_by_javascript(work: Callable[[], Any]) -> Any:
     """Call a function from JavaScript, where Python cannot block, and return its result."""
     from pyodide.code import run_js
 
-    from browsergpu.engine.gpu.browser import interop as _js
+    from browsergpu.engine.gpu import platform
 
     results = []
 
     def call() -> None:
-        assert not _js.can_block()
+        assert not platform.can_block()
         results.append(work())
 
     run_js("(call) => call()")(call)

@@ -16,16 +16,12 @@ if sys.platform == "emscripten":
         IN_PYODIDE,
         Content,
         JsError,
-        are_waiting,
-        block_on,
-        can_block,
         find_canvas,
         global_text,
         hand_over,
         is_canvas,
         kept_folder,
         load_naga,
-        load_package,
         open_address,
         paint_frame,
         read_setting,
@@ -38,6 +34,12 @@ if sys.platform == "emscripten":
         pointer_owner,
         send_pointer,
         waiting_pointer,
+    )
+    from browsergpu.engine.gpu.browser.waiting import (
+        are_waiting,
+        block_on,
+        can_block,
+        load_package,
     )
 else:
     from browsergpu.engine.gpu.native.adapters import (

@@ -8,15 +8,13 @@ from __future__ import annotations
 
 import importlib
 import json
-from collections.abc import Coroutine
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
-from browsergpu.engine.core.errors import Unsupported
 from browsergpu.engine.core.showing import Shown
 
 try:
@@ -28,8 +26,6 @@ try:
     IN_PYODIDE = True
 except ImportError:
     IN_PYODIDE = False
-
-T = TypeVar("T")
 
 #: Bytes of a piece of a download, at most.
 _PIECE = 1 << 20
@@ -64,67 +60,6 @@ def why_no_gpu() -> str:
     )
 
 
-#: Names of the operations that are waiting in :func:`block_on`.
-_waits: list[str] = []
-
-
-def are_waiting() -> bool:
-    """Return whether another task is waiting in :func:`block_on`, within an operation."""
-    return bool(_waits)
-
-
-def block_on(coroutine: Coroutine[Any, Any, T], op: str, instead: str = "") -> T:
-    """Wait for a coroutine from synchronous Python, by JavaScript promise integration (JSPI).
-
-    Parameters
-    ----------
-    coroutine : coroutine
-        The coroutine to run.
-    op : str
-        Name of the operation, for the error.
-    instead : str, optional
-        The alternative that the error names. By default the function with the suffix ``_async``.
-
-    Raises
-    ------
-    Unsupported
-        If Python cannot block: the browser lacks JSPI, or JavaScript called Python synchronously,
-        as by ``runPython``.
-    """
-    if not can_block():
-        coroutine.close()
-        raise Unsupported(
-            op,
-            f"cannot block here; use {instead or f'`await {op}_async(...)`'}. Blocking needs a "
-            "browser with JSPI (Chrome 137+, Firefox 153+, Safari 27+) and a call through "
-            "runPythonAsync.",
-        )
-    values: list[T] = []
-    errors: list[BaseException] = []
-    _waits.append(op)
-    try:
-        run_sync(_collect(coroutine, values, errors))
-    finally:
-        _waits.remove(op)
-    if errors:
-        raise errors.pop()  # this frame must not hold it: its traceback holds the frame
-    return values[0]
-
-
-async def _collect(
-    coroutine: Coroutine[Any, Any, T], values: list[T], errors: list[BaseException]
-) -> None:
-    """Append the coroutine's result or exception to a list.
-
-    Neither passes through run_sync. JavaScript would hold a result until its garbage collection,
-    with everything that a traceback refers to, and would never release an exception.
-    """
-    try:
-        values.append(await coroutine)
-    except BaseException as error:
-        errors.append(error)
-
-
 def to_object(value: dict[str, Any]) -> Any:
     """Convert a dict, and nested dicts, to plain JavaScript objects."""
     return to_js(value, dict_converter=js.Object.fromEntries)
@@ -133,11 +68,6 @@ def to_object(value: dict[str, Any]) -> Any:
 def limits(limits: Any) -> dict[str, int]:
     """Convert a GPUSupportedLimits to a dict."""
     return {name: int(getattr(limits, name)) for name in dir(limits) if name[:3] in ("max", "min")}
-
-
-def can_block() -> bool:
-    """Return whether :func:`block_on` can wait here."""
-    return IN_PYODIDE and can_run_sync()
 
 
 @cache
@@ -244,25 +174,16 @@ def kept_folder() -> Path:
     return Path.home() / "models"
 
 
-def load_package(name: str) -> bool:
-    """Load a package of Pyodide's lock file. Returns whether it can be imported now.
-
-    Blocks. Returns False if Python cannot block here, or the site does not have the package.
-    """
-    if not can_block():
-        return False
+async def load_package(name: str) -> bool:
+    """Load a package of Pyodide's lock file. Returns whether it can be imported now."""
     problems: list[str] = []
-
-    async def load() -> None:
-        note = create_proxy(problems.append)
-        try:
-            await pyodide_js.loadPackage(name, to_object({"errorCallback": note}))
-        except JsException as error:
-            problems.append(str(error))
-        finally:
-            note.destroy()
-
-    block_on(load(), "load_package")
+    note = create_proxy(problems.append)
+    try:
+        await pyodide_js.loadPackage(name, to_object({"errorCallback": note}))
+    except JsException as error:
+        problems.append(str(error))
+    finally:
+        note.destroy()
     importlib.invalidate_caches()
     return not problems
 
@@ -285,6 +206,16 @@ async def load_naga(url: str) -> Any:
         }"""
     )
     return await load(url)
+
+
+def can_suspend() -> bool:
+    """Return whether :func:`suspended` can be called here."""
+    return IN_PYODIDE and can_run_sync()
+
+
+def suspended(awaitable: Any) -> Any:
+    """Suspend Python until an awaitable or promise is done, and return its result."""
+    return run_sync(awaitable)
 
 
 def pin(buffer: Any) -> Any:

@@ -25,6 +25,7 @@ from browsergpu.engine.core.errors import (
 from browsergpu.engine.core.places import Section, users_place
 from browsergpu.engine.core.showing import Shown
 from browsergpu.engine.gpu.browser import interop as _js
+from browsergpu.engine.gpu.browser.waiting import Settled
 from browsergpu.engine.gpu.port import (
     OPEN_ANOTHER,
     UNFIT,
@@ -482,7 +483,7 @@ class Recorder(Shown, Gpu):
         pinned = _js.pin(target)
         try:
             with self._wait() as ticket:
-                await self._recorder.read(ticket, buffer, at, nbytes, pinned)
+                await Settled(self._recorder.read(ticket, buffer, at, nbytes, pinned)[0])
         finally:
             pinned.destroy()
 
@@ -492,11 +493,11 @@ class Recorder(Shown, Gpu):
         """Wait until the GPU has finished all commands, and raise reported errors."""
         self.flush()
         with self._wait() as ticket:
-            await self._recorder.synchronize(ticket)
+            await Settled(self._recorder.synchronize(ticket)[0])
 
     async def catch_up(self) -> None:
         """Wait until the GPU has finished the recorded commands. Does not raise reported errors."""
-        await self._recorder.catchUp()
+        await Settled(self._recorder.catchUp()[0])
         self.is_ahead = False
 
     @contextmanager

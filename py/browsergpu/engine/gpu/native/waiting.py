@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import threading
-import types
-from collections.abc import Callable, Coroutine, Generator
+from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from contextvars import Context, copy_context
 from functools import partial
 from typing import Any, TypeVar
 
 from browsergpu.engine.core.turns import in_others_turn
+from browsergpu.engine.gpu.coroutines import rest_of
 from browsergpu.engine.gpu.native.worker import WORKER, beside
 
 T = TypeVar("T")
@@ -96,26 +96,7 @@ def _driven(loop: _Loop, coroutine: Coroutine[Any, Any, T]) -> T:
         return end.value  # type: ignore[no-any-return]
     finally:
         asyncio._set_running_loop(None)
-    return loop.run_until_complete(_rest(coroutine, waited_for))
-
-
-async def _rest(coroutine: Coroutine[Any, Any, T], waited_for: Any) -> T:
-    """Continue a coroutine that waits for a future."""
-    if waited_for is not None:
-        with suppress(Exception, asyncio.CancelledError):  # the coroutine gets it, too
-            await _waiting_for(waited_for)
-    return await _going_on(coroutine)
-
-
-@types.coroutine
-def _waiting_for(future: Any) -> Generator[Any, Any, None]:
-    yield future
-
-
-@types.coroutine
-def _going_on(coroutine: Coroutine[Any, Any, T]) -> Generator[Any, Any, T]:
-    # ``await`` rejects a coroutine that is suspended already.
-    return (yield from coroutine)  # type: ignore[no-any-return]
+    return loop.run_until_complete(rest_of(coroutine, waited_for))
 
 
 def _beside(coroutine: Coroutine[Any, Any, T]) -> T:

@@ -79,9 +79,19 @@ function statistics() {
   });
 }
 
+// Pyodide makes a future of asyncio of a promise that a function returns. In an array, it stays a
+// promise, for which Python waits in less time (waiting.py).
+/**
+ * @template {unknown[]} A
+ * @template T
+ * @param {(...args: A) => Promise<T>} work
+ * @returns {(...args: A) => [Promise<T>]}
+ */
+const boxed = (work) => (...args) => [work(...args)];
+
 export default {
-  createBuffer, destroyBuffer, createPipeline, dropPipeline, record, submit: send, write, read,
-  stopWait, synchronize, catchUp, takeErrors, draw, close, statistics, startTiming, stopTiming,
+  createBuffer, destroyBuffer, createPipeline, dropPipeline, record, submit: send, write,
+  read: boxed(read), stopWait, synchronize: boxed(synchronize), catchUp: boxed(catchUp), takeErrors, draw, close, statistics, startTiming, stopTiming,
   startProfile, stopProfile, createBufferChecked, abandonBuffer, labelBuffer, trimStaging,
   compiled: (/** @type {number} */ id) => unlessLost(stepOf(id).compiling),
   compileMs: () => compileMs,
