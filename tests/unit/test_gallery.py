@@ -10,7 +10,7 @@ from PIL import Image
 
 from gallery.pictures import CARD_SIZE, CARDS, DOCS
 from gallery.saved import GALLERY, KEY, code_cells, digest, pictures, read
-from gallery.sizes import SIZES, WITHOUT
+from gallery.sizes import ON_GPU, SIZES, WITHOUT
 
 pytestmark = pytest.mark.fast
 
@@ -23,18 +23,19 @@ def notebook(name: str) -> Any:
 
 
 def test_each_notebook_has_sizes_or_a_reason() -> None:
-    assert {one["file"].removesuffix(".ipynb") for one in LISTED} == {*SIZES, *WITHOUT}
-    assert not set(SIZES) & set(WITHOUT)
+    assert {one["file"].removesuffix(".ipynb") for one in LISTED} == {*SIZES, *ON_GPU, *WITHOUT}
+    assert len({*SIZES, *ON_GPU, *WITHOUT}) == len(SIZES) + len(ON_GPU) + len(WITHOUT)
 
 
-@pytest.mark.parametrize("name", SIZES)
+@pytest.mark.parametrize("name", [*SIZES, *ON_GPU])
 def test_outputs_are_those_of_the_code(name: str) -> None:
     """If this fails, run ``python tools/gallery NAME``."""
     found = notebook(name)
     assert found["metadata"][KEY] == {"outputs of": digest(found)}
     assert all(cell["execution_count"] for cell in code_cells(found))
     first = code_cells(found)[0]["outputs"]
-    assert "software GPU" in "".join(first[0]["text"])
+    made_on = "an NVIDIA" if name in ON_GPU else "a software GPU"
+    assert f"The outputs below are from {made_on}" in "".join(first[0]["text"])
     kinds = {output["output_type"] for cell in code_cells(found) for output in cell["outputs"]}
     assert "error" not in kinds
     assert pictures(found)

@@ -32,14 +32,6 @@ def main(arguments: list[str] | None = None) -> int:
         metavar="PATH",
         help="a file that is dropped on the page before the run, such as a model; repeatable",
     )
-    parser.add_argument(
-        "--at",
-        action="append",
-        default=[],
-        nargs=2,
-        metavar=("ADDRESS", "FOLDER"),
-        help="answer requests below the address with the files of a folder; repeatable",
-    )
     options = parser.parse_args(arguments)
     known = [*SIZES, *(ON_GPU if options.gpu else ())]
     unknown = set(options.name) - set(known)
@@ -48,10 +40,9 @@ def main(arguments: list[str] | None = None) -> int:
             f"name must be one of {', '.join(known)}, got {', '.join(sorted(unknown))} "
             f"({', '.join(ON_GPU)} need --gpu)"
         )
-    folders = {address: Path(folder) for address, folder in options.at}
     with (
         serving(prepare().roots) as address,
-        open_page(address, options.file, folders, own_gpu=bool(options.gpu)) as page,
+        open_page(address, options.file, own_gpu=bool(options.gpu)) as page,
     ):
         for name in options.name or SIZES:
             _save(page, name, options.gpu)

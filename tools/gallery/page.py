@@ -2,7 +2,7 @@
 
 import contextlib
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -61,32 +61,15 @@ class Page:
 
 
 @contextlib.contextmanager
-def open_page(
-    address: str, files: list[Path], folders: dict[str, Path], *, own_gpu: bool
-) -> Iterator[Page]:
+def open_page(address: str, files: list[Path], *, own_gpu: bool) -> Iterator[Page]:
     """Open the page in a browser, with a software GPU or this machine's own.
 
-    ``files`` are dropped on it before each run. Requests below the addresses of ``folders`` are
-    answered from there.
+    ``files`` are dropped on it before each run.
     """
     with sync_playwright() as playwright:
         browser = (chromium.launch_own_gpu if own_gpu else chromium.launch)(playwright)
         try:
             context = browser.new_context(viewport={"width": 1360, "height": 900})
-            for begin, folder in folders.items():
-                context.route(f"{begin}**", _answers(begin, folder))
             yield Page(context.new_page(), address, files)
         finally:
             browser.close()
-
-
-def _answers(begin: str, folder: Path) -> Callable[[Route], None]:
-    def answer(route: Route) -> None:
-        path = folder / route.request.url.removeprefix(begin).partition("?")[0]
-        headers = {"Access-Control-Allow-Origin": "*"}
-        if path.is_file():
-            route.fulfill(path=path, headers=headers)
-        else:
-            route.fulfill(status=404, headers=headers)
-
-    return answer

@@ -14,11 +14,11 @@ _LEAST_WIDTH = 480
 _QUALITY = 86
 
 #: The number of the picture in the notebook, for notebooks whose card is not the last one.
-CHOSEN = {"nbody": 2, "mandelbrot": 1, "digits": 0, "retrained": 0}
+CHOSEN = {"nbody": 2, "mandelbrot": 1, "digits": 0, "retrained": 0, "chat": 0, "letters": 1}
 
 #: The part of the picture that a card shows (left, top, right, bottom), where labels of the whole
 #: picture would be too small to read.
-PARTS = {"digits": (0, 0, 490, 240), "text": (30, 18, 480, 271)}
+PARTS = {"chat": (192, 0, 363, 96), "digits": (0, 0, 490, 240), "text": (30, 18, 480, 271)}
 
 
 def save_pictures(name: str, notebook: Any) -> None:
