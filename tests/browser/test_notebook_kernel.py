@@ -19,6 +19,10 @@ INTERRUPTIBLE = {
     "blocking": (
         "import asyncio\nfrom pyodide.ffi import run_sync\nrun_sync(asyncio.Event().wait())"
     ),
+    "waiting for a promise": (
+        "from pyodide.code import run_js\nfrom pyodide.ffi import run_sync\n"
+        "run_sync(run_js('() => [new Promise(() => {})]')()[0])"
+    ),
     "computing in another task": (
         "import asyncio\nasync def busy():\n    while True: pass\nawait asyncio.gather(busy())"
     ),

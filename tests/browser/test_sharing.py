@@ -362,7 +362,9 @@ def test_a_downloaded_page_shows_widgets_as_they_were_saved(
     page.on("request", lambda request: asked.append(request.url))
     page.goto(file.as_uri())
     # The reader of the page needs neither scripts nor a network.
-    shown = page.locator("iframe").content_frame
+    frame = page.locator("iframe")
+    expect(frame).to_have_attribute("sandbox", "")
+    shown = frame.content_frame
     expect(shown.get_by_role("slider", name="size")).to_have_attribute("aria-valuenow", "7.0")
     expect(shown.locator(".widget-readout")).to_have_text("7")
     expect(shown.locator(".noUi-handle")).to_have_css("position", "absolute")

@@ -18,11 +18,11 @@ def main(arguments: list[str] | None = None) -> int:
         description="Run the gallery's notebooks in Chromium, and save outputs and pictures.",
         epilog="Files of others: " + "; ".join(f"{name} {told}" for name, told in FILES.items()),
     )
-    parser.add_argument("name", nargs="*", help="a notebook, by default all with smaller sizes")
+    parser.add_argument("name", nargs="*", help="a notebook, by default all")
     parser.add_argument(
         "--gpu",
         metavar="MODEL",
-        help="compute on this machine's GPU, with the notebooks' own sizes; outputs name the model",
+        help="compute on this machine's GPU, with the notebooks' own sizes; MODEL is printed",
     )
     parser.add_argument(
         "--file",
@@ -33,18 +33,18 @@ def main(arguments: list[str] | None = None) -> int:
         help="a file that is dropped on the page before the run, such as a model; repeatable",
     )
     options = parser.parse_args(arguments)
-    known = [*SIZES, *(ON_GPU if options.gpu else ())]
+    known = ON_GPU if options.gpu else tuple(SIZES)
     unknown = set(options.name) - set(known)
     if unknown:
         parser.error(
-            f"name must be one of {', '.join(known)}, got {', '.join(sorted(unknown))} "
-            f"({', '.join(ON_GPU)} need --gpu)"
+            f"name must be one of {', '.join(known)} {'with' if options.gpu else 'without'} --gpu, "
+            f"got {', '.join(sorted(unknown))}"
         )
     with (
         serving(prepare().roots) as address,
         open_page(address, options.file, own_gpu=bool(options.gpu)) as page,
     ):
-        for name in options.name or SIZES:
+        for name in options.name or known:
             _save(page, name, options.gpu)
     return 0
 

@@ -37,7 +37,7 @@
       formula.replaceWith(formula.querySelector("math") ?? formula.textContent ?? "");
     }
     for (const one of document.querySelectorAll("input")) {
-      one.setAttribute("value", one.value);
+      one.setAttribute("value", one.type === "password" ? "" : one.value);
       one.toggleAttribute("checked", one.checked);
     }
     for (const one of document.querySelectorAll("option")) one.toggleAttribute("selected", one.selected);

@@ -18,6 +18,10 @@ function frameWith({ styles, html, height }) {
   return frame;
 }
 
+/** Whether a frame's answer can be shown: its scripts may be anyone's. */
+const isCopy = (copied) => typeof copied?.styles === "string" && typeof copied.html === "string"
+  && Number.isFinite(copied.height);
+
 /**
  * Resolves to a frame that shows a widget as it is now, null if its scripts fail.
  * @param {import("./widget-models.js").WidgetModels} models
@@ -32,7 +36,7 @@ export async function widgetCopy(models, id) {
       document.body.append(stage);
       setTimeout(resolve, PATIENCE, null);
     });
-    return copied && frameWith(copied);
+    return isCopy(copied) ? frameWith(copied) : null;
   } finally {
     stage.remove();
   }

@@ -9,7 +9,7 @@ function setting({ index, value, _options_labels: labels }) {
 }
 
 function asText(state) {
-  if (state._model_name === "ButtonModel") return "";
+  if (["ButtonModel", "PasswordModel"].includes(state._model_name)) return "";
   const { description } = state;
   const shown = setting(state);
   return description && shown ? `${description} = ${shown}` : shown;

@@ -22,7 +22,6 @@ export class Notebook extends EventTarget {
    * The empty cell in place of the last one that was deleted.
    * @type {Cell | null}
    */
-  #filler = null;
 
   constructor({ root, kernel, complete }) {
     super();
@@ -231,24 +230,26 @@ export class Notebook extends EventTarget {
   /** Remove a cell in a way that can be undone. */
   #take(cell) {
     // The cell itself is kept, so the outputs of a running cell come back with it.
-    const deletion = { index: this.#cells.indexOf(cell), cell };
+    const deletion = { index: this.#cells.indexOf(cell), cell, filler: null };
     // Its drawings take no more input, even if it comes back: Python's functions are let go.
     cell.forgetPictures();
-    this.#discard(cell);
+    deletion.filler = this.#discard(cell);
     this.#sheet.deleted.push(deletion);
     this.history.record(() => this.undoDelete(deletion));
     return deletion;
   }
 
+  /** Remove a cell. Returns the empty cell that takes its place if it was the only one. */
   #discard(cell) {
     const index = this.#cells.indexOf(cell);
-    if (index < 0) return;
+    if (index < 0) return null;
     this.#cells.splice(index, 1);
     cell.root.remove();
-    if (this.#cells.length === 0) this.#filler = this.#insertAt(0, { type: "code" });
+    const filler = this.#cells.length === 0 ? this.#insertAt(0, { type: "code" }) : null;
     this.#makeCurrent(this.#cells[Math.min(index, this.#cells.length - 1)]);
     this.#renumber();
     this.#changed();
+    return filler;
   }
 
   /** Restore a deleted cell, by default the last one. */
@@ -257,8 +258,7 @@ export class Notebook extends EventTarget {
     if (!deleted.includes(deletion)) return false;
     deleted.splice(deleted.indexOf(deletion), 1);
     const restored = this.#place(Math.min(deletion.index, this.#cells.length), deletion.cell);
-    const filler = this.#filler;
-    this.#filler = null;
+    const { filler } = deletion;
     if (filler?.isEmpty && this.#cells.includes(filler)) this.#discard(filler);
     restored.focus();
     return true;

@@ -42,7 +42,7 @@ function makeCells(button, site) {
 /** Give the frame of an active output the height of its content, which the frame tells. */
 function setHeight({ source, data }) {
   const frame = [...document.querySelectorAll("iframe")].find((one) => one.contentWindow === source);
-  if (frame && Number.isFinite(data?.height)) frame.style.height = `${Math.min(data.height, 1200)}px`;
+  if (frame && Number.isFinite(data?.height)) frame.style.height = `${Math.min(Math.max(data.height, 24), 1200)}px`;
 }
 
 /** Return the page's script as text. */

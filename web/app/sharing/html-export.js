@@ -57,7 +57,7 @@ async function settleTree(host) {
 const note = (text) => element("p", { className: "inert-note" }, text);
 
 /** Return an output as static content. Widgets are copied as they look, and do not act. */
-async function outputNodes(output, { trust, saved }) {
+async function outputNodes(output, { trust, saved }, around = []) {
   const area = element("div");
   const load = (some) => new OutputArea(area, { trust }).load(some);
   const id = output.data?.[WIDGET]?.model_id;
@@ -65,9 +65,12 @@ async function outputNodes(output, { trust, saved }) {
     load([output]);
     return area.childNodes;
   }
-  const copy = saved.models.canShow(id) ? await widgetCopy(saved.models, id) : null;
+  const isWithinItself = around.includes(id);
+  const copy = saved.models.canShow(id) && !isWithinItself ? await widgetCopy(saved.models, id) : null;
   if (copy) {
-    load(saved.outputsIn(id));
+    for (const one of saved.outputsIn(id)) {
+      area.append(...await outputNodes(one, { trust, saved }, [...around, id]));
+    }
     const told = note("The widget as it was saved. To use it, open the notebook and run this cell.");
     area.prepend(element("div", { className: "output widget-frame" }, copy, told));
   } else {
@@ -124,11 +127,15 @@ export async function exportPage(title, sheet) {
   const saved = new SavedWidgets(model.metadata, trust);
   const made = new SavedWidgets(model.metadata, new Trust(true));
   made.models.modules = widgets.modelsOf(sheet.kernel)?.modules ?? made.models.modules;
+  // Cells may be run, moved or deleted while widgets are copied.
+  const shown = model.cells.map((cell, index) => {
+    const { isFolded, isMadeHere } = sheet.cells[index];
+    return { cell, isFolded, isMadeHere };
+  });
   const boxes = [];
-  for (const [index, cell] of model.cells.entries()) {
-    const { isFolded: folded, isMadeHere } = sheet.cells[index];
+  for (const { cell, isFolded, isMadeHere } of shown) {
     boxes.push(await cellBox(cell, {
-      folded, trust: isMadeHere ? new Trust(true) : trust, saved: isMadeHere ? made : saved,
+      folded: isFolded, trust: isMadeHere ? new Trust(true) : trust, saved: isMadeHere ? made : saved,
     }));
   }
   const head = element("head", {},

@@ -29,5 +29,9 @@ async function place(link, about) {
 
 /** Download the notebook as an HTML page with its outputs. */
 export async function downloadPage({ title, sheet }) {
-  download(`${title}.html`, await exportPage(title, sheet), "text/html");
+  try {
+    download(`${title}.html`, await exportPage(title, sheet), "text/html");
+  } catch (error) {
+    showMessage(`The notebook could not be exported: ${error.message}.`, { kind: "error" });
+  }
 }

@@ -20,7 +20,7 @@ export async function requestedNotebook() {
   try {
     if (read) return { title: name, text: await read(), origin: LINK };
     const url = URL.parse(address, document.baseURI);
-    if (!url) throw new Error("its address is incomplete");
+    if (!url) throw new Error("this is not a valid address");
     const found = await fetchNotebook(url);
     return { title: found.name, text: found.text, origin: url.href };
   } catch (error) {

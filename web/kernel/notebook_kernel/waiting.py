@@ -43,6 +43,10 @@ def install(interruption: Any) -> None:
         waiting = interruption.wait(promise)
         try:
             result = blocking(waiting.settled())
+        except Exception:
+            if waiting.interrupted:
+                raise KeyboardInterrupt from None
+            raise
         finally:
             waiting.end()
         if waiting.interrupted:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import types
 from collections.abc import Coroutine, Generator
-from contextlib import suppress
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -14,17 +13,23 @@ T = TypeVar("T")
 async def rest_of(coroutine: Coroutine[Any, Any, T], waited_for: Any) -> T:
     """Continue a coroutine in a task. ``waited_for`` is the future that it has yielded, or None."""
     if waited_for is not None:
-        with suppress(Exception, asyncio.CancelledError):  # the coroutine gets it, too
-            await _waiting_for(waited_for)
-    return await _going_on(coroutine)
+        try:
+            await _wait_for(waited_for)
+        except asyncio.CancelledError:
+            if not waited_for.cancelled():  # the task is cancelled
+                coroutine.close()
+                raise
+        except Exception:
+            pass  # the coroutine gets it, too
+    return await _continue(coroutine)
 
 
 @types.coroutine
-def _waiting_for(future: Any) -> Generator[Any, Any, None]:
+def _wait_for(future: Any) -> Generator[Any, Any, None]:
     yield future
 
 
 @types.coroutine
-def _going_on(coroutine: Coroutine[Any, Any, T]) -> Generator[Any, Any, T]:
+def _continue(coroutine: Coroutine[Any, Any, T]) -> Generator[Any, Any, T]:
     # ``await`` rejects a coroutine that is suspended already.
     return (yield from coroutine)  # type: ignore[no-any-return]

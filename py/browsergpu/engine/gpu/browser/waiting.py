@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine, Generator
-from contextvars import Context
-from functools import partial
+from contextvars import Context, copy_context
 from typing import Any, TypeVar
 
 from browsergpu.engine.core.errors import Unsupported
@@ -24,11 +23,11 @@ def are_waiting() -> bool:
 
 
 def block_on(coroutine: Coroutine[Any, Any, T], op: str, instead: str = "") -> T:
-    """Wait for a coroutine, or for a task of the same thread, and return its result.
+    """Wait for a coroutine, and return its result.
 
     Parameters
     ----------
-    coroutine : coroutine or task
+    coroutine : coroutine
         The coroutine to run.
     op : str
         Name of the operation, for the error.
@@ -51,7 +50,7 @@ def block_on(coroutine: Coroutine[Any, Any, T], op: str, instead: str = "") -> T
         )
     _waits.append(op)
     try:
-        return _in_a_task(coroutine) if asyncio.isfuture(coroutine) else _driven(coroutine)
+        return copy_context().run(_driven, coroutine)
     finally:
         _waits.remove(op)
 
@@ -66,21 +65,37 @@ class Settled:
     _asyncio_future_blocking = False
 
     def __init__(self, promise: Any) -> None:
-        self.promise = promise
+        self._promise = promise
         self._future: asyncio.Future[Any] | None = None
+        self._value: Any = None
+        self._error: BaseException | None = None
 
     def __await__(self) -> Generator[Any, Any, Any]:
         self._asyncio_future_blocking = True
-        sent = yield self
-        if self._future is None:
-            return sent[0]
-        return self._future.result()
+        yield self
+        if self._future is not None:
+            return self._future.result()
+        if self._error is not None:
+            try:
+                raise self._error
+            finally:
+                self._error = None  # its traceback holds this frame
+        return self._value
+
+    def wait(self) -> None:
+        """Suspend Python until the promise is settled. ``await`` then gets its outcome."""
+        try:
+            self._value = _js.suspended(self._promise)
+        except BaseException as error:
+            self._error = error
+
+    # What a task calls of the future that it waits for.
 
     def get_loop(self) -> asyncio.AbstractEventLoop:
         return asyncio.get_running_loop()
 
     def add_done_callback(self, callback: Callable[..., object], *, context: Context) -> None:
-        self._future = next(self.promise.__await__())
+        self._future = next(self._promise.__await__())
         self._future.add_done_callback(callback, context=context)
 
     def cancel(self, msg: Any = None) -> bool:
@@ -88,21 +103,19 @@ class Settled:
 
 
 def _driven(coroutine: Coroutine[Any, Any, T]) -> T:
-    """Run a coroutine and return its result, without a task while it awaits promises."""
-    resume: Callable[[], Any] = partial(coroutine.send, None)
+    """Run a coroutine and return its result, without a task while it awaits promises.
+
+    The outcome of a promise is not sent to the coroutine, because ``anext(iterator, default)`` does
+    not pass it on.
+    """
     try:
-        while isinstance(awaited := resume(), Settled):
-            try:
-                resume = partial(coroutine.send, (_js.suspended(awaited.promise),))
-            except BaseException as error:
-                resume = partial(coroutine.throw, error)
+        while isinstance(awaited := coroutine.send(None), Settled):
+            awaited.wait()
     except StopIteration as end:
         return end.value  # type: ignore[no-any-return]
     except BaseException:
         coroutine.close()  # an interrupt may come between two steps
         raise
-    finally:
-        del resume  # it may hold an error, whose traceback holds this frame
     return _in_a_task(rest_of(coroutine, awaited))
 
 

@@ -91,7 +91,8 @@ const boxed = (work) => (...args) => [work(...args)];
 
 export default {
   createBuffer, destroyBuffer, createPipeline, dropPipeline, record, submit: send, write,
-  read: boxed(read), stopWait, synchronize: boxed(synchronize), catchUp: boxed(catchUp), takeErrors, draw, close, statistics, startTiming, stopTiming,
+  read: boxed(read), stopWait, synchronize: boxed(synchronize), catchUp: boxed(catchUp),
+  takeErrors, draw, close, statistics, startTiming, stopTiming,
   startProfile, stopProfile, createBufferChecked, abandonBuffer, labelBuffer, trimStaging,
   compiled: (/** @type {number} */ id) => unlessLost(stepOf(id).compiling),
   compileMs: () => compileMs,
