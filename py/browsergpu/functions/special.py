@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Callable
 from functools import cache, partial
@@ -78,7 +79,7 @@ _SECTIONS = {
 
 def _of_real_numbers(function: F) -> F:
     """Complete the docstring of a function of one or two arrays of real numbers."""
-    names = function.__code__.co_varnames[: function.__code__.co_argcount]
+    names = tuple(inspect.signature(function).parameters)
     function.__doc__ = f"{function.__doc__}{_SECTIONS[len(names)].format(names=', '.join(names))}"
     return function
 
@@ -378,15 +379,18 @@ def exprel(x: Any, /) -> Array:
     return each.where(is_zero, 1.0, ratio)
 
 
-def _log_gradient(g: Array, x1: Any, x2: Any) -> Any:
-    """Return ``g * log(x2)``: 0 at 0 times the logarithm of 0, as in PyTorch."""
+def _log_gradient(g: Array, x1: Any, x2: Any, log: Any, least: float) -> Any:
+    """Return ``g * log(x2)``: 0 at 0 times a logarithm of ``least`` or less, as in PyTorch."""
     factor, own = _floats("xlogy", "x1", x1), _floats("xlogy", "x2", x2)
-    is_zero = each.logical_and(each.equal(factor, 0.0), each.less_equal(own, 0.0))
-    return g * each.where(is_zero, 0.0, each.log(each.where(is_zero, 1.0, own)))
+    is_zero = each.logical_and(each.equal(factor, 0.0), each.less_equal(own, least))
+    return g * each.where(is_zero, 0.0, log(each.where(is_zero, 1.0, own)))
 
 
 @_of_real_numbers
-@differentiable(x1=_log_gradient, x2=lambda g, x1, x2: g * x1 / x2)
+@differentiable(
+    x1=lambda g, x1, x2: _log_gradient(g, x1, x2, each.log, 0.0),
+    x2=lambda g, x1, x2: g * x1 / _floats("xlogy", "x2", x2),
+)
 def xlogy(x1: Any, x2: Any, /) -> Array:
     """Return ``x1 * log(x2)``, 0 where ``x1`` is 0 and ``x2`` is not NaN."""
     op = "xlogy"
@@ -395,8 +399,8 @@ def xlogy(x1: Any, x2: Any, /) -> Array:
 
 @_of_real_numbers
 @differentiable(
-    x1=lambda g, x1, x2: _log_gradient(g, x1, x2 + 1.0),
-    x2=lambda g, x1, x2: g * x1 / (x2 + 1.0),
+    x1=lambda g, x1, x2: _log_gradient(g, x1, x2, each.log1p, -1.0),
+    x2=lambda g, x1, x2: g * x1 / (_floats("xlog1py", "x2", x2) + 1.0),
 )
 def xlog1py(x1: Any, x2: Any, /) -> Array:
     """Return ``x1 * log(1 + x2)``, 0 where ``x1`` is 0 and ``x2`` is not NaN."""
@@ -411,6 +415,7 @@ def _times_log(x: Array, y: Array, log: Any) -> Array:
 
 
 @_of_real_numbers
+@differentiable(x=lambda g, x: g * (-each.log(x) - 1.0))
 def entr(x: Any, /) -> Array:
     """Return ``-x * log(x)``, 0 at 0 and -inf below 0."""
     found = _floats("entr", "x", x)

@@ -250,16 +250,16 @@ def dot_product_attention(
     groups = heads[0].shape[-3] // heads[1].shape[-3]
     if groups > 1:
         heads[1:] = [as_jax(manipulation.repeat(x, groups, axis=x.ndim - 3)) for x in heads[1:]]
-    chosen = None if bias is None else array(op, bias, "bias").astype(own[0].dtype)
+    chosen = None if bias is None else array(op, bias, "bias").astype("float32")
     if mask is not None:
         kept = array(op, mask, "mask")
         if kept.dtype.kind != "b":
             raise InvalidType(op, "mask", kept.dtype, "of bools")
         # A finite number: a query without keys gets the mean of all values, as in JAX.
-        lowest = -0.7 * float(np.finfo(own[0].dtype).max)
+        lowest = -0.7 * float(np.finfo(np.float32).max)
         kept = _with_causal(kept, heads, is_causal)
         seen = 0.0 if chosen is None else chosen
-        chosen = _chosen(kept, seen, lowest).astype(own[0].dtype)
+        chosen = _chosen(kept, seen, lowest).astype("float32")
         is_causal = False
     found = attention.scaled_dot_product_attention(
         heads[0], heads[1], heads[2], attn_mask=_with_causal(chosen, heads, is_causal),

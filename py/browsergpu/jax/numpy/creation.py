@@ -362,7 +362,11 @@ def fromiter(iter: Any, dtype: Any, count: int = -1) -> Any:
 @public()
 def frombuffer(buffer: Any, dtype: Any = float, count: int = -1, offset: int = 0) -> Any:
     """Return an array of the bytes of a buffer."""
-    return asarray(np.frombuffer(buffer, dtype, count, offset))
+    try:
+        kind = np.dtype(dtype)
+    except TypeError:
+        kind = dtypes.dtype_of("frombuffer", dtype)  # names the missing dtype
+    return asarray(np.frombuffer(buffer, kind, count, offset))
 
 
 @public()

@@ -115,7 +115,7 @@ def compress(
     chosen = array("compress", condition).astype(bool)
     extent = x.shape[axis]
     if chosen.shape[0] > extent and bool(chosen[extent:].any()):
-        expected = f"be false from element {extent} on"
+        expected = f"false from element {extent} on"
         raise InvalidArgument("compress", "condition", chosen, expected)
     rows = flatnonzero(chosen)
     found = manipulation.take(x, rows, axis=axis)
@@ -242,7 +242,7 @@ for _name in ("put", "place", "put_along_axis"):
 def within(op: str, name: str, x: Any, limit: int) -> None:
     """Raise InvalidArgument for an index outside of [0, limit). Waits for the GPU."""
     if type(x) is JaxArray and x.size:
-        least, most = int(x.min()), int(x.max())
+        least, most = manipulation.stack([x.min(), x.max()]).tolist()
         if least < 0 or most >= limit:
             raise InvalidArgument(op, name, least if least < 0 else most, f"from 0 to {limit - 1}")
 

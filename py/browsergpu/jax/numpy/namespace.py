@@ -110,18 +110,32 @@ _own_histogram = FUNCTIONS["histogram"]
 FUNCTIONS["histogram"] = _histogram
 
 
-def _counting(function: Callable[..., Any], at: int) -> Callable[..., Any]:
-    """Return a function whose counts are int32 without weights and densities."""
-    parameters = ("range", "density", "weights")
+def _counted(name: str, given: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    """Return a histogram, whose counts are int32 without weights and densities."""
+    found = _OWN_HISTOGRAMS[name](*given, **options)
+    is_plain = options["weights"] is None and not options["density"]
+    return (found[0].astype("int32"), *found[1:]) if is_plain else found
 
-    @wraps(function)
-    def call(*args: Any, **options: Any) -> Any:
-        given = dict(zip(parameters, args[at:], strict=False)) | options
-        found = function(*args, **options)
-        is_plain = given.get("weights") is None and not given.get("density")
-        return (found[0].astype("int32"), *found[1:]) if is_plain else found
 
-    return call
+_OWN_HISTOGRAMS = {name: FUNCTIONS[name] for name in ("histogram2d", "histogramdd")}
+
+
+@public()
+def histogram2d(
+    x: Any, y: Any, bins: Any = 10, range: Any = None, weights: Any = None, density: Any = None
+) -> Any:
+    """Count the points of two coordinates in the bins of a grid."""
+    options = {"range": range, "weights": weights, "density": density}
+    return _counted("histogram2d", (x, y, bins), options)
+
+
+@public()
+def histogramdd(
+    sample: Any, bins: Any = 10, range: Any = None, weights: Any = None, density: Any = None
+) -> Any:
+    """Count points in the bins of a grid."""
+    options = {"range": range, "weights": weights, "density": density}
+    return _counted("histogramdd", (sample, bins), options)
 
 
 _own_interp = FUNCTIONS["interp"]
@@ -136,10 +150,6 @@ def interp(
         if isinstance(given, str):
             raise InvalidArgument("interp", name, given, "a number or None")
     return _own_interp(x, xp, fp, left, right, period)
-
-
-FUNCTIONS["histogram2d"] = _counting(FUNCTIONS["histogram2d"], 3)
-FUNCTIONS["histogramdd"] = _counting(FUNCTIONS["histogramdd"], 2)
 
 
 class _Grid:

@@ -56,7 +56,9 @@ def _begun(name: str, x: Any, axis: Any, keepdims: bool, initial: Any, more: dic
         raise InvalidArgument(name, "initial", first, "a scalar")
     if first.dtype.kind == "c" and x.dtype.kind != "c":
         first = FUNCTIONS["real"](first)
-    # The identity is where the engine begins for no elements.
+    if name in ("max", "min") and x.dtype.kind == "c":
+        raise InvalidType(name, "a", x.dtype, "a real dtype with initial or where")
+    # The result of no elements.
     limits = {"max": -math.inf, "min": math.inf} if x.dtype.kind == "f" else {}
     if name in ("max", "min"):
         more["initial"] = limits[name] if limits else fill_of(name, x.dtype)

@@ -22,8 +22,6 @@ FUNCTIONS: dict[str, Any] = {}
 _REFUSED = ("out", "order", "subok", "casting", "like")
 #: Names of array parameters beside those of NumPy's.
 _ARRAYS = OPERANDS | {"x1", "x2", "c", "y"}
-#: Array parameters that may also be sequences of arrays.
-_SEVERAL = frozenset(("multi_index",))
 
 
 def public(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -101,7 +99,7 @@ def _array_places(function: Any) -> tuple[dict[int, str], int]:
 def _coerced(op: str, x: Any, is_array: bool, may_be: bool, name: str = "") -> Any:
     if type(x) in JAX:
         return unwrapped(x)
-    if is_array and not (name in _SEVERAL and isinstance(x, list | tuple)):
+    if is_array:
         return x if x is None or isinstance(x, str) else unwrapped(operand(op, x))
     if isinstance(x, np.ndarray) or may_be:
         return unwrapped(operand(op, x)) if _is_data(x) else x

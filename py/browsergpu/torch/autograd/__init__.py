@@ -23,7 +23,11 @@ from browsergpu.torch.tensors.tensor import as_tensors
 
 
 class set_grad_enabled(Shown):
-    """Enable or disable gradients: from now on, in a ``with`` block, or in a decorated function."""
+    """Enable or disable gradients: from now on, in a ``with`` block, or in a decorated function.
+
+    The mode belongs to a task of asyncio. A notebook runs each cell in a task, so the mode lasts
+    until the end of the cell.
+    """
 
     def __init__(self, mode: bool) -> None:
         self.mode = bool(mode)
@@ -31,13 +35,13 @@ class set_grad_enabled(Shown):
         set_grad_mode(self.mode)
 
     def __enter__(self) -> None:
-        pass
+        set_grad_mode(self.mode)
 
     def __exit__(self, *_: object) -> None:
         set_grad_mode(self._before)
 
     def __call__(self, function: Any) -> Any:
-        """Return the function with this mode. Calls of other functions keep theirs."""
+        """Return the function with this mode. The mode outside of its calls stays."""
         set_grad_mode(self._before)
         return (enable_grad() if self.mode else no_grad())(function)
 

@@ -133,9 +133,10 @@ def asarray_(
     return finished(found, requires_grad)
 
 
-scalar_tensor = public("scalar_tensor", method=False)(
-    lambda s, **options: tensor(s, **{"dtype": default_float(), **options})
-)
+@public(method=False)
+def scalar_tensor(s: Any, *, dtype: Any = None, **options: Any) -> Any:
+    """Return a tensor of one number without axes, of the default float dtype by default."""
+    return tensor(s, dtype=default_float() if dtype is None else dtype, **options)
 
 
 def _filled(name: str, make: Any) -> None:

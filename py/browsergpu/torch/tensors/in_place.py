@@ -144,6 +144,8 @@ _filled("bernoulli_", lambda rng, size, p=0.5: rng.random(size) < p)
 def random_(self: Any, low: Any = None, high: Any = None, *, generator: Any = None) -> Any:
     """Fill the tensor with random integers: below a limit, between two, or all that it can hold."""
     rng, size = rng_of(generator), tuple(self.shape)
+    if self.dtype.kind == "c":
+        raise InvalidType("random_", "self", self.dtype, "an integer, float or bool dtype")
     if low is None and self.dtype.kind in "iu" and self.dtype.itemsize == 8:
         upper = data_types.astype(rng.integers(0, 2**31, size), self.dtype)
         lower = data_types.astype(rng.integers(0, 2**32, size, dtype="uint32"), self.dtype)

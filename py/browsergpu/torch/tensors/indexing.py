@@ -157,12 +157,18 @@ def take_along_dim(input: Any, indices: Any, dim: Any = None) -> Any:
     return sorting.take_along_axis(input, indices, axis=dim)
 
 
+def _check_index(op: str, index: Any) -> None:
+    if not isinstance(index, Array):
+        raise InvalidType(op, "index", type(index), "a tensor of integers")
+    if len(index.shape) > 1:
+        raise InvalidArgument(op, "index", index, "have at most 1 axis")
+
+
 @public()
 def index_select(input: Any, dim: int, index: Any) -> Any:
     """Return the parts at indices of an axis."""
     at = axis_of("index_select", dim, len(input.shape))
-    if len(index.shape) > 1:
-        raise InvalidArgument("index_select", "index", index, "have at most 1 axis")
+    _check_index("index_select", index)
     if not input.shape:
         return manipulation.reshape(manipulation.take(input.reshape(1), index.reshape(1)), ())
     return manipulation.take(input, manipulation.reshape(index, (-1,)), axis=at)
@@ -184,6 +190,8 @@ def masked_select(input: Any, mask: Any) -> Any:
 @public(function=True, out=False)
 def masked_fill(input: Any, mask: Any, value: Any) -> Any:
     """Replace elements where a mask is true."""
+    if not isinstance(mask, Array):
+        raise InvalidType("masked_fill", "mask", type(mask), "a bool tensor")
     if mask.dtype.kind != "b":
         raise InvalidType("masked_fill", "mask", mask.dtype, "a bool tensor", "Compare it.")
     if isinstance(value, Array):
@@ -234,8 +242,7 @@ def of_one_dtype(op: str, input: Any, source: Any) -> None:
 def _moved(op: str, f: Any, input: Any, dim: int, index: Any, source: Any) -> Any:
     """Return the result of a function of parts along the first axis for parts along another."""
     at = axis_of(op, dim, len(input.shape))
-    if len(index.shape) > 1:
-        raise InvalidArgument(op, "index", index, "have at most 1 axis")
+    _check_index(op, index)
     own = manipulation.moveaxis(input, at, 0) if input.shape else manipulation.reshape(input, (1,))
     index = manipulation.reshape(index, (-1,))
     if isinstance(source, Array) and op != "index_fill":
@@ -258,7 +265,7 @@ def _moved(op: str, f: Any, input: Any, dim: int, index: Any, source: Any) -> An
 def index_add(input: Any, dim: int, index: Any, source: Any, *, alpha: Any = 1) -> Any:
     """Return a copy with parts added at indices of an axis."""
     factor("index_add", "alpha", alpha, source)
-    given = source if type(alpha) is int and alpha == 1 else source * alpha
+    given = source if not isinstance(alpha, bool) and alpha == 1 else source * alpha
     return _moved("index_add", added, input, dim, index, given)
 
 

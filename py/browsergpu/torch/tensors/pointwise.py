@@ -193,9 +193,8 @@ def factor(op: str, name: str, value: Any, *tensors: Any) -> Any:
 
 
 def _times(op: str, input: Any, other: Any, alpha: Any) -> Any:
-    if type(alpha) is int and alpha == 1:
-        return other
-    return other * factor(op, "alpha", alpha, *(x for x in (input, other) if isinstance(x, Array)))
+    factor(op, "alpha", alpha, *(x for x in (input, other) if isinstance(x, Array)))
+    return other if not isinstance(alpha, bool) and alpha == 1 else other * alpha
 
 
 @public()
@@ -316,7 +315,7 @@ def lerp(input: Any, end: Any, weight: Any) -> Any:
 @public()
 def addcmul(input: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Any:
     """Return ``input + value * tensor1 * tensor2``."""
-    return input + factor("addcmul", "value", value, input) * (tensor1 * tensor2)
+    return input + factor("addcmul", "value", value, input, tensor1, tensor2) * (tensor1 * tensor2)
 
 
 @public()
@@ -436,6 +435,8 @@ def where(condition: Any, input: Any = None, other: Any = None) -> Any:
     """Choose between two tensors, or return the indices of nonzero elements."""
     if input is None and other is None:
         return ABOVE.namespace.nonzero(condition)
+    if not isinstance(condition, Array):
+        raise InvalidType("where", "condition", type(condition), "a bool tensor")
     if condition.dtype != np.bool_ and condition.dtype != np.uint8:
         advice = "Compare it, as in x != 0."
         raise InvalidType("where", "condition", condition.dtype, "a bool tensor", advice)
@@ -448,12 +449,11 @@ def where(condition: Any, input: Any = None, other: Any = None) -> Any:
 
 
 def _kind_of_numbers(*numbers: Any) -> Any:
-    kinds = {type(x) for x in numbers}
-    if complex in kinds:
+    if any(isinstance(x, complex | np.complexfloating) for x in numbers):
         return DTYPES["complex64"]
-    if float in kinds:
+    if any(isinstance(x, float | np.floating) for x in numbers):
         return default_float()
-    return BOOL if kinds == {bool} else INT64
+    return BOOL if all(isinstance(x, bool | np.bool_) for x in numbers) else INT64
 
 
 def where_method(self: Any, condition: Any, other: Any) -> Any:

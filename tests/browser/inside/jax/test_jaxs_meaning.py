@@ -122,6 +122,10 @@ def test_masks_of_attention(bg: Any) -> None:
     assert bias.tolist() == pytest.approx([1 + 2 / (1 + math.e)] * 2)
     with pytest.raises(TypeError, match="mask must be of bools"):
         attend(x, x, x, mask=hidden * 1.0)
+    half = x.astype("float16")
+    assert attend(half, half, half, mask=hidden).ravel().tolist() == [2, 2]
+    low = jnp.full((1, 1, 2, 2), -1e9)  # below the least float16
+    assert attend(half, half, half, bias=low).ravel().tolist() == [2, 2]
 
 
 def test_choices_of_branches(bg: Any) -> None:
@@ -130,3 +134,29 @@ def test_choices_of_branches(bg: Any) -> None:
         lax.cond(bg.jax.numpy.ones(1, bool), lambda: 1, lambda: 2)
     with pytest.raises(TypeError, match="index must be an integer"):
         lax.switch(1.5, [lambda: 1, lambda: 2])
+
+
+def test_gradients_of_entropies_and_small_logarithms(bg: Any) -> None:
+    grad, special = bg.jax.grad, bg.jax.scipy.special
+    assert float(grad(special.entr)(0.0)) == math.inf
+    assert float(grad(special.entr)(0.5)) == pytest.approx(-0.30685282)
+    assert float(grad(special.xlog1py)(1.0, 1e-9)) == pytest.approx(1e-9)
+    given = bg.asarray([1.0, 2.0])
+    found = bg.grad(lambda x: bg.special.xlogy(x, [1.0, 2.0]).sum())(given)
+    assert found.tolist() == pytest.approx([0.0, math.log(2)])
+
+
+def test_weights_of_histograms_come_before_density(bg: Any) -> None:
+    jnp = bg.jax.numpy
+    x, w = jnp.array([0.0, 1.0, 2.0]), jnp.array([1.0, 2.0, 3.0])
+    assert jnp.histogram2d(x, x, 2, None, w)[0].tolist() == [[1, 0], [0, 5]]
+    assert jnp.histogramdd(jnp.stack([x, x], 1), 2, None, w)[0].tolist() == [[1, 0], [0, 5]]
+    assert jnp.histogram2d(x, x, 2)[0].dtype == "int32"
+
+
+def test_missing_dtypes_and_real_extremes_are_named(bg: Any) -> None:
+    jnp = bg.jax.numpy
+    with pytest.raises(NotImplementedError, match="WebGPU has no bfloat16"):
+        jnp.frombuffer(b"1234", jnp.bfloat16)
+    with pytest.raises(TypeError, match="a must be a real dtype"):
+        jnp.max(jnp.array([1 + 2j]), initial=0)

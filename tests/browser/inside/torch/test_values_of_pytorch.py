@@ -352,3 +352,46 @@ def test_pickled_tensors_are_tensors(names: dict[str, Any]) -> None:
         assert isinstance(found, torch.Tensor)
         assert (found.tolist(), found.requires_grad) == ([1.0, 1.0], x.requires_grad)
     assert isinstance(found, names["nn"].Parameter)
+
+
+def test_numbers_of_numpy_choose_floats(names: dict[str, Any]) -> None:
+    torch = names["torch"]
+    condition = torch.tensor([True, False])
+    assert torch.where(condition, np.sqrt(4.0), 0).tolist() == [2.0, 0.0]
+    assert torch.where(condition, np.sqrt(4.0), 0).dtype == torch.float32
+    assert torch.where(condition, np.bool_(True), False).dtype == torch.bool
+
+
+def test_a_mode_of_gradients_is_entered_again(names: dict[str, Any]) -> None:
+    torch = names["torch"]
+    off = torch.set_grad_enabled(False)
+    torch.set_grad_enabled(True)
+    for _ in range(2):
+        with off:
+            assert not torch.is_grad_enabled()
+        assert torch.is_grad_enabled()
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda torch, x: torch.where(True, x, x),
+        lambda torch, x: torch.index_select(x, 0, [0]),
+        lambda torch, x: torch.masked_fill(x, [True], 0),
+        lambda torch, x: torch.index_add(x, 0, [0], x),
+    ],
+    ids=["where", "index_select", "masked_fill", "index_add"],
+)
+def test_lists_beside_tensors_are_refused(names: dict[str, Any], call: Any) -> None:
+    torch = names["torch"]
+    with pytest.raises(TypeError, match=r"must be a (bool )?tensor"):
+        call(torch, torch.tensor([1.5]))
+
+
+def test_factors_fit_the_product(names: dict[str, Any]) -> None:
+    torch = names["torch"]
+    half = torch.tensor([1.5])
+    assert torch.addcmul(torch.tensor([1]), half, half, value=0.5).tolist() == [2.125]
+    assert torch.scalar_tensor(3, dtype=None).dtype == torch.float32
+    with pytest.raises(TypeError, match="random_"):
+        torch.zeros(2, dtype=torch.complex64).random_()
