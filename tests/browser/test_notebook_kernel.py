@@ -39,6 +39,11 @@ INTERRUPTIBLE = {
 }
 
 
+def test_context_variables_last_from_cell_to_cell(notebook: NotebookPage) -> None:
+    notebook.run("import decimal\ndecimal.getcontext().prec = 4")
+    expect(notebook.run("decimal.Decimal(1) / 3")).to_have_text("Decimal('0.3333')")
+
+
 @pytest.mark.firefox
 @pytest.mark.parametrize("doing", INTERRUPTIBLE)
 def test_interrupt_ends_code_and_keeps_the_variables(notebook: NotebookPage, doing: str) -> None:

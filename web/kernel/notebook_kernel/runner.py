@@ -1,6 +1,7 @@
 """Runs the code of cells and of `browsergpu.run` in one shared namespace."""
 
 import asyncio
+import contextvars
 import json
 import signal
 import sys
@@ -45,6 +46,8 @@ class Runner:
         self._shell = make_shell(types.ModuleType("__main__"))
         self.namespace = self._shell.user_ns
         self._outline = Outline()
+        # Context variables that a cell sets last, as those of `decimal` or of gradients.
+        self._context = contextvars.copy_context()
         self._task: asyncio.Task[Any] | None = None
         self._given_up: asyncio.Future[None] | None = None
         loop: Any = asyncio.get_event_loop()
@@ -79,13 +82,18 @@ class Runner:
         return await self._run(run_id, work)
 
     async def _run(self, run_id: int, work: Callable[[], Awaitable[Any]]) -> str:
-        shown = outputs.begin(run_id)
-        task = self._task = asyncio.ensure_future(self._evaluate(work))
-        given_up = self._given_up = asyncio.get_running_loop().create_future()
+        loop, context = asyncio.get_running_loop(), self._context.copy()
+        shown = context.run(outputs.begin, run_id)
+        task = self._task = loop.create_task(self._evaluate(work), context=context)
+        given_up = self._given_up = loop.create_future()
         started = time.perf_counter()
         try:
             await asyncio.wait((task, given_up), return_when=asyncio.FIRST_COMPLETED)
-            ending = task.result() if task.done() else _failure(KeyboardInterrupt())
+            if task.done():
+                self._context = context
+                ending = task.result()
+            else:
+                ending = _failure(KeyboardInterrupt())  # a lost task may leave with blocks open
         except (asyncio.CancelledError, KeyboardInterrupt):
             ending = _failure(KeyboardInterrupt())
         finally:

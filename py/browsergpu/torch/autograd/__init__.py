@@ -25,8 +25,7 @@ from browsergpu.torch.tensors.tensor import as_tensors
 class set_grad_enabled(Shown):
     """Enable or disable gradients: from now on, in a ``with`` block, or in a decorated function.
 
-    The mode belongs to a task of asyncio. A notebook runs each cell in a task, so the mode lasts
-    until the end of the cell.
+    The mode belongs to a context of contextvars. Threads and tasks that have begun keep theirs.
     """
 
     def __init__(self, mode: bool) -> None:
