@@ -10,7 +10,7 @@ from PIL import Image
 
 from gallery.pictures import CARD_SIZE, CARDS, DOCS
 from gallery.saved import GALLERY, KEY, code_cells, digest, pictures, read
-from gallery.sizes import ON_GPU, SIZES, WITHOUT
+from gallery.sizes import ON_GPU, SIZES
 
 pytestmark = pytest.mark.fast
 
@@ -22,9 +22,9 @@ def notebook(name: str) -> Any:
     return read(GALLERY / f"{name}.ipynb")
 
 
-def test_each_notebook_has_sizes_or_a_reason() -> None:
-    assert {one["file"].removesuffix(".ipynb") for one in LISTED} == {*SIZES, *ON_GPU, *WITHOUT}
-    assert len({*SIZES, *ON_GPU, *WITHOUT}) == len(SIZES) + len(ON_GPU) + len(WITHOUT)
+def test_each_notebook_has_sizes_or_needs_a_gpu() -> None:
+    assert {one["file"].removesuffix(".ipynb") for one in LISTED} == {*SIZES, *ON_GPU}
+    assert not {*SIZES} & {*ON_GPU}
 
 
 @pytest.mark.parametrize("name", [*SIZES, *ON_GPU])
@@ -42,15 +42,9 @@ def test_outputs_are_those_of_the_code(name: str) -> None:
     assert (GALLERY / f"{name}.ipynb").stat().st_size < MOST_BYTES
 
 
-@pytest.mark.parametrize("name", WITHOUT)
-def test_other_notebooks_have_no_outputs(name: str) -> None:
-    assert not any(cell["outputs"] for cell in code_cells(notebook(name)))
-
-
 @pytest.mark.parametrize("one", LISTED, ids=lambda one: one["title"])
-def test_each_card_has_a_picture_unless_the_list_says_that_it_has_none(one: Any) -> None:
+def test_each_card_has_a_picture(one: Any) -> None:
     card, docs = (folder / one["file"].replace(".ipynb", ".jpg") for folder in (CARDS, DOCS))
-    assert card.is_file() == docs.is_file() == one.get("picture", True)
-    if card.is_file():
-        with Image.open(card) as image:
-            assert image.size == CARD_SIZE
+    assert docs.is_file()
+    with Image.open(card) as image:
+        assert image.size == CARD_SIZE

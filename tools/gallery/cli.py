@@ -10,6 +10,8 @@ from gallery.pictures import save_pictures
 from gallery.saved import GALLERY, read, with_outputs, with_sizes, write
 from gallery.sizes import FILES, ON_GPU, SIZES
 
+_GIVEN = "/given/"
+
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the named notebooks, by default all that have sizes. Return the exit code."""
@@ -32,6 +34,12 @@ def main(arguments: list[str] | None = None) -> int:
         metavar="PATH",
         help="a file that is dropped on the page before the run, such as a model; repeatable",
     )
+    parser.add_argument(
+        "--at",
+        nargs=2,
+        metavar=("ADDRESS", "FOLDER"),
+        help="serve a folder in the place of an address in the first code cell",
+    )
     options = parser.parse_args(arguments)
     known = ON_GPU if options.gpu else tuple(SIZES)
     unknown = set(options.name) - set(known)
@@ -40,19 +48,23 @@ def main(arguments: list[str] | None = None) -> int:
             f"name must be one of {', '.join(known)} {'with' if options.gpu else 'without'} --gpu, "
             f"got {', '.join(sorted(unknown))}"
         )
+    roots = prepare().roots
+    if options.at:
+        roots = {**roots, _GIVEN: Path(options.at[1]).resolve()}
     with (
-        serving(prepare().roots) as address,
+        serving(roots) as address,
         open_page(address, options.file, own_gpu=bool(options.gpu)) as page,
     ):
+        places = {options.at[0]: f"{address}{_GIVEN}"} if options.at else {}
         for name in options.name or known:
-            _save(page, name, options.gpu)
+            _save(page, name, options.gpu, places)
     return 0
 
 
-def _save(page: Page, name: str, gpu: str | None) -> None:
+def _save(page: Page, name: str, gpu: str | None, places: dict[str, str]) -> None:
     path = GALLERY / f"{name}.ipynb"
     source = read(path)
-    ran = page.run(name, with_sizes(source, "" if gpu else SIZES[name], gpu))
+    ran = page.run(name, with_sizes(source, "" if gpu else SIZES[name], gpu, places))
     made = with_outputs(source, ran)
     write(path, made)
     save_pictures(name, made)

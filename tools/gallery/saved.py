@@ -5,6 +5,7 @@ import copy
 import hashlib
 import io
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -38,17 +39,21 @@ def digest(notebook: Any) -> str:
     return hashlib.sha256(code.encode()).hexdigest()[:16]
 
 
-def with_sizes(notebook: Any, sizes: str, gpu: str | None) -> Any:
+def with_sizes(notebook: Any, sizes: str, gpu: str | None, places: Mapping[str, str]) -> Any:
     """Return a notebook that prints which GPU it uses, software by default.
 
-    ``sizes`` replaces the first code cell. An empty text keeps the cell.
+    ``sizes`` replaces the first code cell. An empty text keeps the cell. Addresses in ``places``
+    are replaced in it.
     """
     made = copy.deepcopy(notebook)
     first = code_cells(made)[0]
     note = f"The outputs below are from {f'an {gpu}' if gpu else 'a software GPU'}"
     if sizes:
         note += f", with smaller sizes:\n{'; '.join(sizes.splitlines())}"
-    first["source"] = f"{sizes or ''.join(first['source'])}\nprint({note + '.' * (not sizes)!r})"
+    code = sizes or "".join(first["source"])
+    for address, place in places.items():
+        code = code.replace(address, place)
+    first["source"] = f"{code}\nprint({note + '.' * (not sizes)!r})"
     return made
 
 

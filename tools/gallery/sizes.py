@@ -16,18 +16,17 @@ SIZES = {
     "retrained": "channels, epochs, rounds = 8, 3, 60",
     "nbody": "stars = 1200\nframes, steps = 60, 12\nheight, width = 270, 480",
     "text": "",
+    "notes": "",
 }
 
 #: Notebooks that train networks or generate text. They run with their own sizes, on a GPU.
 ON_GPU = ("letters", "swirl", "membrane", "nanogpt", "chat")
-
-#: Notebooks without saved outputs, and why.
-WITHOUT = {"notes": "the model is downloaded from Hugging Face"}
 
 #: Options of ``python tools/gallery`` for notebooks that need files of others. Without these
 #: options, the notebooks download the files.
 FILES = {
     "chat": "--file SmolLM2-135M-Instruct.Q4_1.gguf",
     "nanogpt": "--file model.py",
+    "notes": "--at ADDRESS FOLDER, with the notebook's address and MiniLM's files",
     "text": "--file PP-OCRv6_det_small.onnx --file PP-OCRv6_rec_small.onnx",
 }

@@ -10,7 +10,7 @@ const FOLDER = "gallery/";
  * @param {(title: string, url: string) => unknown} open
  */
 export async function showGallery({ dialog, list }, open) {
-  /** @type {{file: string, title: string, about: string, picture?: boolean}[]} */
+  /** @type {{file: string, title: string, about: string}[]} */
   let notebooks;
   try {
     const response = await fetch(`${FOLDER}index.json`);
@@ -20,7 +20,7 @@ export async function showGallery({ dialog, list }, open) {
     showMessage(`The gallery could not be opened: ${error.message}.`, { kind: "error" });
     return;
   }
-  list.replaceChildren(...notebooks.map(({ file, title, about, picture = true }) => {
+  list.replaceChildren(...notebooks.map(({ file, title, about }) => {
     const name = file.replace(/\.ipynb$/, "");
     const button = element("button", { type: "button", className: "link" }, title);
     button.addEventListener("click", () => {
@@ -28,8 +28,7 @@ export async function showGallery({ dialog, list }, open) {
       open(name, FOLDER + file);
     });
     return element("li", { className: "gallery-card" },
-      picture ? element("img", { src: `${FOLDER}pictures/${name}.jpg`, alt: "", loading: "lazy" })
-        : element("div", { className: "no-picture" }),
+      element("img", { src: `${FOLDER}pictures/${name}.jpg`, alt: "", loading: "lazy" }),
       button, element("p", {}, about));
   }));
   dialog.showModal();
