@@ -28,7 +28,7 @@ struct Params {
 
 const CHUNKS = 128u;  // of 16 elements, of all vectors
 const LARGEST = 32512.0; // high bytes are at most 127
-const SMALLEST = 1e-32;  // so that a scale is a normal number
+const LEAST_SIZE = 1e-32; // so that a scale is a normal number
 
 var<workgroup> high: array<vec4u, CHUNKS + CHUNKS / 8u>; // a gap after 8 avoids bank conflicts
 var<workgroup> low: array<vec4u, CHUNKS + CHUNKS / 8u>;
@@ -55,7 +55,7 @@ fn quantize(at: u32, c: u32) {
   }
   let sizes = max(max(sizes_of(x0), sizes_of(x1)), max(sizes_of(x2), sizes_of(x3)));
   let most = max(max(sizes.x, sizes.y), max(sizes.z, sizes.w));
-  let largest = max(bitcast<f32>(most), SMALLEST);
+  let largest = max(bitcast<f32>(most), LEAST_SIZE);
   var scale = largest / LARGEST;
   if (most >= 0x7f800000u) { // infinity or NaN: the sums become NaN
     scale = bitcast<f32>(most | 0x400000u);

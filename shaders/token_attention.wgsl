@@ -35,19 +35,19 @@ const QUADS = 64u; // of the largest width
 const SPAN = 512u; // two keys a thread
 const LOWEST = -3.0e38;
 
-var<workgroup> row: array<f32, THREADS>;
+var<workgroup> normed: array<f32, THREADS>;
 var<workgroup> query: array<vec4f, QUADS>;
 var<workgroup> own_key: array<vec4f, QUADS>;
 var<workgroup> own_value: array<vec4f, QUADS>;
 // Four parts of each score, then each key's share, and at the end the threads' sums of values.
 var<workgroup> parts: array<f32, 4u * SPAN>;
 
-//#include lib/sum_of_threads.wgsl
-
 //#include lib/rotary.wgsl
 
+//#include lib/sum_of_threads.wgsl
+
 fn element(i: u32) -> f32 {
-  return row[i];
+  return normed[i];
 }
 
 // Reads a head into workgroup memory. Queries (norm 0) and keys (norm 1) are normalized.
@@ -63,7 +63,7 @@ fn read_head(start: u32, norm: u32, thread: u32) {
       value = value / root * norms[norm * params.width + thread];
     }
   }
-  row[thread] = value;
+  normed[thread] = value;
   workgroupBarrier();
 }
 

@@ -72,7 +72,8 @@ fn finish(sums: array<f32, MOST>, squares: f32, first_row: u32, thread: u32) {
         }
         y[place] = sum;
       } else if (2u * lane < ROWS && 2u * row < params.rows) {
-        y[row] = apply(sum, params.gate) * (parts[(lane + ROWS / 2u) * THREADS + begin] / root);
+        let function: u32 = params.gate; // f: 0 none, 1 relu, 2 gelu, 3 silu, 4 gelu_erf
+        y[row] = apply(sum, function) * (parts[(lane + ROWS / 2u) * THREADS + begin] / root);
       }
     }
   }
