@@ -23,7 +23,7 @@ ELSEWHERE = {
     **dict.fromkeys(("imag", "sign", "where", "clip", "elementwise.complex"), "test_elementwise"),
     **dict.fromkeys(("ceil", "floor", "round", "trunc"), "test_special"),
     **dict.fromkeys((f"special.{name}" for name in (*special.ONE, "polygamma")), "test_special"),
-    **dict.fromkeys(("special.xlogy", "special.xlog1py"), "test_special"),
+    **dict.fromkeys(("special.entr", "special.xlogy", "special.xlog1py"), "test_special"),
     **dict.fromkeys(("ufuncs._fmod", "sets.unique_with_equal_nan"), "arrays/test_numpys_meaning"),
     "parts.part": "test_parts", "parts.assigned": "test_parts", "parts.added_at": "test_parts",
     "contraction.contraction": "einsum, here", "transforms.identity": "what grad() begins with",

@@ -62,6 +62,9 @@ def test_of_products_with_logarithms(bg: Any) -> None:
     gradients_agree(bg, bg.special.xlogy, lambda a, b: a * np.log(b), [*x])
     gradients_agree(bg, bg.special.xlog1py, lambda a, b: a * np.log1p(b), [*x])
     assert bg.grad(bg.special.xlogy)(0.0, 0.0).item() == 0
+    positive = np.float32([0.25, 0.5, 3])
+    gradients_agree(bg, bg.special.entr, lambda a: -a * np.log(a), [positive])
+    assert bg.grad(bg.special.entr)(0.0).item() == np.inf
 
 
 def test_of_polygamma(bg: Any) -> None:

@@ -145,7 +145,7 @@ def diff(
                 shape = [1 if m == at else extent for m, extent in enumerate(a.shape)]
                 own = manipulation.broadcast_to(own, tuple(shape))
             ends[name] = own
-    kind = data_types.result_type(a, *ends.values())
+    kind = data_types.result_type(*(x.dtype for x in (a, *ends.values())))
     a, *own_ends = (x.astype(kind, copy=False) for x in (a, *ends.values()))
     ends = dict(zip(ends, own_ends, strict=True))
     return sorting.diff(a, n=n, axis=axis, **ends)
