@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from browsergpu.arrays import apply
@@ -149,19 +151,9 @@ def split_heads(
     """
     op = "split_heads"
     own, factors, small = _joined(op, x, heads, keys, values, angles, position, slots, norms, eps)
-    tokens, _, width = own.shape
-    made = inputs.room(op, own, FLOAT32, (tokens, heads, width))
-    if not tokens:
-        return made
-    targets = writable(keys, [keys, values]), writable(values, [keys, values])
-    views = (inputs.memory(one) for one in (angles, position, slots, *targets, made))
-    attention.split_heads(
-        own.device, op, inputs.memory(own), inputs.memory_of(factors), *views,
-        adjacent=checks.flag(op, "adjacent", adjacent), eps=small,
-    )  # fmt: skip
-    for cache, target in zip((keys, values), targets, strict=True):
-        become(cache, target)
-    return made
+    turned = checks.flag(op, "adjacent", adjacent)
+    split = partial(attention.split_heads, adjacent=turned, eps=small)
+    return _with_cache(op, split, own, heads, factors, angles, position, slots, keys, values)
 
 
 @refusing_gradients("nn.scaled_dot_product_attention")
@@ -190,23 +182,34 @@ def extend_and_attend(
     """
     op = "extend_and_attend"
     own, factors, small = _joined(op, x, heads, keys, values, angles, position, slots, norms, eps)
-    tokens, _, width = own.shape
     turned = checks.flag(op, "adjacent", adjacent)
     is_one = attention.takes_token(
         inputs.memory(own), heads, inputs.memory(keys), inputs.memory(position)
     )
     if not is_one or heads % keys.shape[1]:
-        q = split_heads(own, heads, keys, values, angles, position, slots, turned, factors, small)
+        split = partial(attention.split_heads, adjacent=turned, eps=small)
+        q = _with_cache(op, split, own, heads, factors, angles, position, slots, keys, values)
         return cached_attention(q, keys, values, position, slots, scale, softcap, window)
     factor, cap = checks.real(op, "scale", scale), checks.real(op, "softcap", softcap)
     most = checks.integer(op, "window", window)
+    attend = partial(
+        attention.attend_token, adjacent=turned, eps=small, scale=factor, softcap=cap, window=most
+    )
+    return _with_cache(op, attend, own, heads, factors, angles, position, slots, keys, values)
+
+
+def _with_cache(
+    op: str, compute: Callable[..., None], own: Array, heads: int, norms: Array | None,
+    angles: Array, position: Array, slots: Array, keys: Array, values: Array,
+) -> Array:  # fmt: skip
+    """Return what a kernel computes for the queries of checked operands, as it writes the cache."""
+    tokens, _, width = own.shape
     made = inputs.room(op, own, FLOAT32, (tokens, heads, width))
+    if not tokens:
+        return made
     targets = writable(keys, [keys, values]), writable(values, [keys, values])
     views = (inputs.memory(one) for one in (angles, position, slots, *targets, made))
-    attention.attend_token(
-        own.device, op, inputs.memory(own), inputs.memory_of(factors), *views, adjacent=turned,
-        eps=small, scale=factor, softcap=cap, window=most,
-    )  # fmt: skip
+    compute(own.device, op, inputs.memory(own), inputs.memory_of(norms), *views)
     for cache, target in zip((keys, values), targets, strict=True):
         become(cache, target)
     return made

@@ -53,13 +53,10 @@ def log_softmax(input: Any, dim: int, dtype: Any = None) -> Any:
     return activations.log_softmax(input, dim, dtype=dtype_of("log_softmax", dtype))
 
 
-def _of_numpy(name: str) -> None:
-    def function(input: Any) -> Any:
-        return getattr(ABOVE.namespace, name)(input)
-
-    function.__name__ = name
-    function.__doc__ = f"Return ``torch.{name}`` of a tensor."
-    public(name)(function)
+@public()
+def corrcoef(input: Any) -> Any:
+    """Return the correlation coefficients of the rows."""
+    return ABOVE.namespace.corrcoef(input)
 
 
 def _at_least(name: str) -> None:
@@ -76,7 +73,6 @@ def _at_least(name: str) -> None:
 
 for _name in ("atleast_1d", "atleast_2d", "atleast_3d"):
     _at_least(_name)
-_of_numpy("corrcoef")
 
 
 def _split(name: str) -> None:

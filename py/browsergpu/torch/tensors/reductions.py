@@ -85,13 +85,17 @@ def prod(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = Non
     return statistics.prod(input, axis=axes("prod", input, dim), dtype=kind, keepdims=keepdim)
 
 
+def _check_inexact(op: str, x: Any) -> None:
+    if x.dtype.kind not in "fc":
+        advice = "Call x.float() first."
+        raise InvalidType(op, "input", x.dtype, "a float or complex dtype", advice)
+
+
 @public()
 def mean(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
     """Return the mean, along axes or of all elements."""
     x = _cast("mean", input, dtype)
-    if x.dtype.kind not in "fc":
-        advice = "Call x.float() first."
-        raise InvalidType("mean", "input", x.dtype, "a float or complex dtype", advice)
+    _check_inexact("mean", x)
     return statistics.mean(x, axis=axes("mean", input, dim), keepdims=keepdim)
 
 
@@ -99,9 +103,7 @@ def mean(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = Non
 def nanmean(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
     """Return the mean of elements that are not NaN."""
     x = _cast("nanmean", input, dtype)
-    if x.dtype.kind not in "fc":
-        advice = "Call x.float() first."
-        raise InvalidType("nanmean", "input", x.dtype, "a float or complex dtype", advice)
+    _check_inexact("nanmean", x)
     return ABOVE.namespace.nanmean(x, axis=axes("nanmean", input, dim), keepdims=keepdim)
 
 
@@ -116,9 +118,7 @@ def _correction(op: str, unbiased: Any, correction: Any) -> float:
 def _spread(op: str, f: Any, input: Any, dim: Any, unbiased: Any, keepdim: Any, of: Any) -> Any:
     if isinstance(dim, bool):
         dim, unbiased = None, dim
-    if input.dtype.kind not in "fc":
-        advice = "Call x.float() first."
-        raise InvalidType(op, "input", input.dtype, "a float or complex dtype", advice)
+    _check_inexact(op, input)
     given = _correction(op, unbiased, of)
     return f(input, axis=axes(op, input, dim), correction=given, keepdims=keepdim)
 
