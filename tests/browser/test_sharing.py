@@ -140,7 +140,7 @@ def test_a_changed_copy_outlives_a_reload(visit: Visit) -> None:
 BAD = {
     "missing": ("https://example.org/no.ipynb", {}, "HTTP 404"),
     "no notebook": ("https://example.org/x", {"https://example.org/x": "{}"}, "nbformat"),
-    "no address": ("https://", {}, "its address is incomplete"),
+    "no address": ("https://", {}, "this is not a valid address"),
     "no web address": ("data:application/json,{}", {}, "https://"),
 }  # fmt: skip
 
