@@ -271,6 +271,18 @@ def test_code_that_is_pasted_keeps_its_indentation(notebook: NotebookPage) -> No
     assert notebook.sources() == ["if True:\n    x = 1\n    y = 2", ""]
 
 
+def test_thousands_of_lines_from_a_phones_keyboard_are_one_change(notebook: NotebookPage) -> None:
+    code = "\n".join(f"x{i} = [{i}]  # (line {i}" for i in range(5000))
+    notebook.editor(0).click()
+    # Chromium alone inserts them line by line, and hangs for minutes.
+    notebook.page.keyboard.insert_text(code)
+    _, saved = notebook.save_file()
+    assert "".join(saved["cells"][0]["source"]) == code
+    notebook.editor(0).click()
+    notebook.page.keyboard.press("Control+z")
+    assert notebook.source(0) == ""
+
+
 def completions(notebook: NotebookPage, typed: str) -> list[str]:
     """Return what the editor offers after `typed`."""
     notebook.fill(notebook.cells.count() - 1, "")
