@@ -265,7 +265,20 @@ def test_a_frame_reaches_nothing_of_the_page(notebook: NotebookPage) -> None:
     # The frame does not cover the page.
     box = output.locator("iframe").bounding_box()
     assert box is not None
-    assert box["height"] <= 1200
+    assert box["height"] <= 10_000
+
+
+def test_a_tall_output_has_no_scroll_bar_of_its_own(notebook: NotebookPage) -> None:
+    output = notebook.run(shown("<p style='margin: 0; height: 2900px'>tall</p><script></script>"))
+    expect(output.locator("iframe")).to_have_css("height", "2900px")
+    assert frame(output).locator("html").evaluate("(one) => one.scrollHeight - innerHeight") == 0
+    # Content higher than its window would grow forever.
+    growing = "<p style='margin: 0; height: calc(100vh + 9px)'>grows</p><script></script>"
+    output = notebook.run(shown(growing))
+    expect(output.locator("iframe")).to_have_css("height", "1200px")
+    expect(frame(output).locator("html")).to_have_js_property("scrollHeight", 1209)
+    notebook.page.wait_for_timeout(1000)
+    expect(output.locator("iframe")).to_have_css("height", "1200px")
 
 
 def test_hidden_outputs_have_no_frames(notebook: NotebookPage) -> None:

@@ -344,9 +344,17 @@ STATES = {
 }
 
 
-def test_a_downloaded_page_shows_widgets_as_they_were_saved(
-    visit: Visit, lab: Lab, tmp_path: Path
+#: A hidden tab draws nothing, in its frames too. Headless tabs are never hidden.
+HIDDEN = """
+  globalThis.requestAnimationFrame = () => 0;
+  globalThis.IntersectionObserver = class { observe() {} unobserve() {} disconnect() {} };
+"""
+
+
+def test_a_downloaded_page_shows_widgets_as_they_were_saved_in_a_hidden_tab(
+    visit: Visit, context: BrowserContext, lab: Lab, tmp_path: Path
 ) -> None:
+    context.add_init_script(HIDDEN)
     address = "https://example.org/sliders.ipynb"
     saved = json.loads(notebook_text(view("box"), view("map"), view("gone")))
     states = {"version_major": 2, "version_minor": 0, "state": STATES}
@@ -356,8 +364,8 @@ def test_a_downloaded_page_shows_widgets_as_they_were_saved(
         notebook.share("Download page with outputs")
     file = tmp_path / "page.html"
     download.value.save_as(file)
-    context = lab.browser.new_context(java_script_enabled=False)
-    page = context.new_page()
+    reading = lab.browser.new_context(java_script_enabled=False)
+    page = reading.new_page()
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
     page.goto(file.as_uri())
@@ -377,4 +385,4 @@ def test_a_downloaded_page_shows_widgets_as_they_were_saved(
     expect(page.get_by_text("the text of map")).to_be_visible()
     expect(page.get_by_text("the text of gone")).to_be_visible()
     assert [url for url in asked if not url.startswith(("file:", "data:", "about:"))] == []
-    context.close()
+    reading.close()

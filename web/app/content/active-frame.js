@@ -3,13 +3,10 @@
  * browser's storage for it, or another frame.
  */
 import { element } from "../base/dom.js";
+import { fitHeight } from "./frame-height.js";
 import { withSiteScripts } from "./site-scripts.js";
 
-const LEAST_HEIGHT = 24;
-const MOST_HEIGHT = 1200;
-
-// This runs before the content. It bounds the height, since content as high as its window would
-// grow forever.
+// This runs before the content.
 const TELL_HEIGHT = `new ResizeObserver(tellHeight).observe(document.documentElement);
 addEventListener("load", tellHeight);
 function tellHeight() {
@@ -40,11 +37,8 @@ addEventListener("message", ({ source, data }) => {
   const frame = [...frames.keys()].find((one) => source && one.contentWindow === source);
   if (!frame || typeof data !== "object" || data === null) return;
   const { receive, more = () => 0 } = /** @type {Content} */ (frames.get(frame));
-  if (!Number.isFinite(data.height)) receive?.(data);
-  else {
-    const height = Math.min(Math.max(data.height, LEAST_HEIGHT), MOST_HEIGHT + more());
-    frame.style.height = `${height}px`;
-  }
+  if (Number.isFinite(data.height)) fitHeight(frame, data.height, more());
+  else receive?.(data);
 });
 
 // Frames are created when they come into view. Those of folded outputs are removed.
@@ -93,6 +87,12 @@ async function show(place) {
     frames.set(frame, content);
     content.begin?.(frame);
   });
+}
+
+/** Create the frame of a box that may be out of view, or in a hidden tab, where nothing comes into view. */
+export function showAtOnce(place) {
+  sights.unobserve(place);
+  return show(place);
 }
 
 /** @param {string} className @param {Content} content */

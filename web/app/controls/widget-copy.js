@@ -1,5 +1,6 @@
 /** Copies of saved widgets for exported pages: frames that show them without any script. */
 import { element } from "../base/dom.js";
+import { showAtOnce } from "../content/active-frame.js";
 import { widgetFrame } from "./widget-frame.js";
 
 /** The time until a widget whose scripts do not finish is left out. */
@@ -27,13 +28,14 @@ const isCopy = (copied) => typeof copied?.styles === "string" && typeof copied.h
  * @param {import("./widget-models.js").WidgetModels} models
  */
 export async function widgetCopy(models, id) {
-  // Frames are made when they come into view.
   const stage = element("div", { className: "widget-stage", inert: true });
   stage.style.width = WIDTH;
   try {
     const copied = await new Promise((resolve) => {
-      stage.append(widgetFrame(models, id, null, resolve));
+      const frame = widgetFrame(models, id, null, resolve);
+      stage.append(frame);
       document.body.append(stage);
+      void showAtOnce(frame);
       setTimeout(resolve, PATIENCE, null);
     });
     return isCopy(copied) ? frameWith(copied) : null;

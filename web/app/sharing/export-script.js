@@ -1,5 +1,6 @@
 /** The script of exported pages. It loads the site's cells when the reader asks for it. */
 import { addressOf } from "../../kernel/addresses.js";
+import { fitHeight } from "../content/frame-height.js";
 
 /**
  * Replace the code of the page by cells that run. It is written into the page as text, so it uses
@@ -42,12 +43,13 @@ function makeCells(button, site) {
 /** Give the frame of an active output the height of its content, which the frame tells. */
 function setHeight({ source, data }) {
   const frame = [...document.querySelectorAll("iframe")].find((one) => one.contentWindow === source);
-  if (frame && Number.isFinite(data?.height)) frame.style.height = `${Math.min(Math.max(data.height, 24), 1200)}px`;
+  if (frame && Number.isFinite(data?.height)) fitHeight(frame, data.height);
 }
 
 /** Return the page's script as text. */
 export function exportScript() {
   return `${makeCells}
+${fitHeight}
 ${setHeight}
 addEventListener("message", setHeight);
 const button = document.querySelector(".export-cells");
