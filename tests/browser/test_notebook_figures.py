@@ -232,12 +232,19 @@ def test_figures_of_other_libraries_are_dark_in_the_dark_theme(
         assert screenshot(dark.page, frame).rgb(3, 200) == paper
 
 
-def test_dark_figures_can_be_switched_off(dark: NotebookPage) -> None:
+def test_dark_figures_can_be_switched_off_and_drawn_again(dark: NotebookPage) -> None:
+    dark.new()
+    assert paper(dark, "plt.plot([1, 3, 2]);") == PAPER
+    dark.run("1 + 1")
     dark.choose("Settings")
     dialog = dark.page.get_by_role("dialog", name="Settings")
     dialog.get_by_label("Draw figures dark in the dark theme").uncheck()
     dialog.get_by_role("button", name="Close").click()
-    assert paper(dark, "plt.plot([1, 3, 2]);") == WHITE
+    expect(dark.messages).to_contain_text("a cell keep the other theme’s colours")
+    dark.messages.get_by_role("button", name="Run the cell").click()
+    dark.wait_finished()
+    image = dark.output(0).locator("img[src^='data:image/png']")
+    assert screenshot(dark.page, image).rgb(9, 9) == WHITE
 
 
 def test_figures_are_white_in_the_light_theme(notebook: NotebookPage) -> None:

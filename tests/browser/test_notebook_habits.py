@@ -507,6 +507,15 @@ def test_fingers_reach_everything_on_a_phone(lab: Lab, page_problems: list[str])
     phone.get_by_role("menuitem", name="Add code cell").tap()
     expect(notebook.cells).to_have_count(before + 1)
     expect(notebook.page.locator(".cm-focused")).to_have_count(1)
+    # The panels open above the status bar, and leave when a cell is edited.
+    panels = phone.get_by_role("button", name="Panels")
+    files = phone.get_by_role("tabpanel", name="Files")
+    expect(files).to_be_hidden()
+    panels.tap()
+    expect(files.get_by_role("button", name="choose files")).to_be_in_viewport(ratio=1)
+    assert phone.evaluate(SMALL, 44) == []
+    notebook.editor(before).tap()
+    expect(files).to_be_hidden()
     assert phone.evaluate(SMALL, 44) == []
     assert phone.evaluate("document.scrollingElement.scrollWidth") <= 390
     # A screen keyboard sends text without key events.

@@ -9,8 +9,10 @@ import { showBoot } from "./kernel/boot-view.js";
 import { CellCommands } from "./notebook/cell-commands.js";
 import { dragCells } from "./notebook/cell-drag.js";
 import { completionSource } from "./editor/completion.js";
+import { drawer } from "./base/drawer.js";
 import { Documents } from "./notebook/documents.js";
 import { fromTemplate, refs } from "./base/dom.js";
+import { tellOfOldFigures } from "./cells/figure-themes.js";
 import { showGallery } from "./notebook/gallery.js";
 import { KeptList } from "./storage/kept-list.js";
 import { Kernels } from "./kernel/kernels.js";
@@ -188,6 +190,7 @@ export function openPage(app) {
     notebook.noteOutputs(/** @type {CustomEvent} */ (event).detail));
   toolbarKeys(page);
   keepInView(found.cells);
+  tellOfOldFigures(notebook);
   const pageKeys = { s: () => void documents.save(), F: actions.find, P: actions.palette };
   // Before the editors, whose search has Ctrl+F with and without Shift.
   addEventListener("keydown", (event) => {
@@ -236,6 +239,7 @@ function fillPanels(kernel, notebook, found, sections) {
     },
   };
   const shown = sideTabs(found["side-tabs"], (name) => fill[name]?.());
+  drawer(found["side-button"], found["side-panel"]);
   showGpuMemory(kernel, { chart: found["gpu-chart"], text: found["gpu-text"] });
   showCellTimes(kernel, found["gpu-times"]);
   /** @type {number | undefined} */

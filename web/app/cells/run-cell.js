@@ -1,5 +1,6 @@
 /** Runs a code cell in a kernel. */
 import { formatSeconds } from "../base/dom.js";
+import { noteTheme } from "./figure-themes.js";
 
 /** When a run of this group fails, the others are cancelled. */
 const CELLS = "cells";
@@ -20,6 +21,7 @@ export async function runCell(cell, kernel, changed) {
       name: () => {
         kernel.count += 1;
         cell.begin(kernel.count, kernel);
+        noteTheme(cell);
         changed();
         return `Cell ${kernel.count}`;
       },

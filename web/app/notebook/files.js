@@ -25,6 +25,14 @@ export function readingCode(name) {
   return `from pathlib import Path\n\ndata = Path(${path}).read_bytes()\nlen(data)`;
 }
 
+/** Return a path in one line: where it is too long, its folders are cut first. */
+function pathBox(path) {
+  const name = path.slice(path.lastIndexOf("/") + 1);
+  return element("code", { className: "file-line", title: HOME + path },
+    element("span", {}, path.slice(0, path.length - name.length)),
+    element("span", { className: "file-name" }, name));
+}
+
 export class KernelFiles {
   #kernel;
   #list;
@@ -181,9 +189,8 @@ export class KernelFiles {
 
   #row({ path, size, problem }) {
     const waits = this.#waiting.has(path);
-    const place = waits
-      ? element("span", {}, `${path} waits for Python`) : element("code", {}, HOME + path);
-    place.className = "file-path";
+    const place = waits ? element("span", {}, `${path} waits for Python`) : pathBox(path);
+    place.classList.add("file-path");
     const about = formatBytes(size) + (problem ? " · not kept" : "");
     return element("li", {}, place,
       element("span", { className: "file-size", title: problem }, about),
