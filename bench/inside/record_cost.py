@@ -1,6 +1,7 @@
 """Runs in the kernel: times recording without waiting for the GPU, and returns the table's text.
 
-"Python alone" drops recorded operations instead of passing them to JavaScript, so the GPU is idle.
+"Python alone" drops recorded operations instead of passing them to the engine, so the GPU is idle.
+Layers run under ``no_grad()``, recorded, and with the backward pass.
 """
 
 from statistics import median
@@ -10,7 +11,7 @@ import numpy as np
 
 import browsergpu
 
-CALLS, REPEATS = 1000, 15
+CALLS, REPEATS = 100, 15
 
 backend = browsergpu.WasmBackend()
 await backend.init_async()  # noqa: F704 - the kernel allows it
@@ -23,6 +24,35 @@ tensors = browsergpu.TensorBackend(backend)
 browsergpu.use(backend)
 v, w = (browsergpu.ones((8, 8)).reshape(64) for _ in range(2))
 s, t = (tensors.alloc_tensor((8, 8), "f32") for _ in range(2))
+layers = {
+    "Linear": (browsergpu.nn.Linear(16, 16), (8, 16)),
+    "Conv2d": (browsergpu.nn.Conv2d(4, 4, 3, padding=1), (1, 4, 8, 8)),
+    "LayerNorm": (browsergpu.nn.LayerNorm(16), (8, 16)),
+}
+
+
+def layer_cases(layer, shape):
+    """Return a layer's calls: without gradients, recorded, and with the backward pass."""
+    g, x = browsergpu.ones(shape), browsergpu.ones(shape).requires_grad_()
+
+    def without():
+        with browsergpu.no_grad():
+            layer(x)
+
+    def forward_and_backward():
+        layer(x).backward(g)
+        layer.zero_grad()
+        x.grad = None
+
+    return {"no_grad": without, "recorded": lambda: layer(x), "backward": forward_and_backward}
+
+
+def chain(x):
+    """Compute ten small operations in a row, and record their kernel."""
+    for _ in range(5):
+        x = x * w + 1.0
+    browsergpu.eval(x)
+
 
 CASES = {
     "unary": lambda: backend.unary("relu", a, c, 64),
@@ -45,6 +75,12 @@ CASES = {
     "array v[1:, None]": lambda: v[1:, None],
     "tensors.relu": lambda: tensors.relu(s, t),
     "tensors.softmax": lambda: tensors.softmax(s, t, -1),
+    "chain of 10": lambda: chain(v),
+    **{
+        f"{name} {kind}": call
+        for name, (layer, shape) in layers.items()
+        for kind, call in layer_cases(layer, shape).items()
+    },
 }
 
 
@@ -70,7 +106,8 @@ recorder = backend.device.recorder
 hand_over, recorder._record = recorder._record, lambda words: False
 alone = await costs()  # noqa: F704
 recorder._record = hand_over
-"\n".join(
-    ["                      all   Python alone"]
-    + [f"{name:16} {everything[name]:6.1f} µs {alone[name]:6.1f} µs" for name in CASES]
+table = "\n".join(
+    ["                            all   Python alone"]
+    + [f"{name:20} {everything[name]:8.1f} µs {alone[name]:8.1f} µs" for name in CASES]
 )
+table  # noqa: B018 - the kernel shows it

@@ -10,10 +10,13 @@ from browsergpu.arrays.lazy.node import Node, stored
 from browsergpu.arrays.lazy.trace import Tracer
 from browsergpu.arrays.x64 import check_x64, overflowed
 from browsergpu.engine.core import checks
-from browsergpu.engine.core.element_types import DEFAULTS, ElementType, of_numpy
+from browsergpu.engine.core.element_types import DEFAULTS, TYPES, ElementType, of_numpy
 from browsergpu.engine.core.errors import InvalidArgument, InvalidType
 from browsergpu.engine.tensors import transfers
 from browsergpu.engine.tensors.device_array import Storage
+
+#: The types by NumPy's names. The names of wider types are not among them.
+_BY_NAME = {kind.name: kind for kind in TYPES}
 
 
 def element_type(op: str, dtype: Any) -> ElementType:
@@ -24,6 +27,8 @@ def element_type(op: str, dtype: Any) -> ElementType:
     """
     if dtype is int or dtype is float or dtype is complex:
         return DEFAULTS[dtype]  # np.dtype(int) has 32 bits in a page
+    if type(dtype) is str and dtype in _BY_NAME:
+        return _BY_NAME[dtype]
     given = checks.numpy_dtype(op, "dtype", dtype)
     found = of_numpy(given)
     if found is None:

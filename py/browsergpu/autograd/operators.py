@@ -42,12 +42,16 @@ _UNARY = {
 }  # fmt: skip
 
 
+#: Classes of operands. Each call of isinstance would take a microsecond to form their union.
+_OPERANDS = (Array, int, float, complex, np.generic)
+_SEQUENCES = (np.ndarray, list, tuple, range)
+
+
 def _as_operand(x: Array, other: Any) -> Any:
     """Return the other operand as an array or number, or None if it is neither."""
-    if isinstance(other, np.ndarray | list | tuple | range):
-        return creation.asarray(other, device=x.device)
-    is_number = isinstance(other, int | float | complex | np.generic)
-    return other if is_number or isinstance(other, Array) else None
+    if isinstance(other, _OPERANDS):
+        return other
+    return creation.asarray(other, device=x.device) if isinstance(other, _SEQUENCES) else None
 
 
 def _binary_method(function: Callable[..., Any], *, is_left: bool) -> Callable[..., Any]:

@@ -51,15 +51,17 @@ class Module:
         raise NotImplementedError(f"{type(self).__name__} has no method forward")
 
     def __call__(self, *args: Any, **options: Any) -> Any:
-        for hook in tuple(self._forward_pre_hooks.values()):
-            found = hook(self, args)
-            if found is not None:
-                args = found if isinstance(found, tuple) else (found,)
+        if self._forward_pre_hooks:
+            for hook in tuple(self._forward_pre_hooks.values()):
+                found = hook(self, args)
+                if found is not None:
+                    args = found if isinstance(found, tuple) else (found,)
         result = self.forward(*args, **options)
-        for hook in tuple(self._forward_hooks.values()):
-            found = hook(self, args, result)
-            if found is not None:
-                result = found
+        if self._forward_hooks:
+            for hook in tuple(self._forward_hooks.values()):
+                found = hook(self, args, result)
+                if found is not None:
+                    result = found
         return result
 
     # -- attributes --------------------------------------------------------------------------------
@@ -106,9 +108,10 @@ class Module:
         self._non_persistent_buffers_set.discard(name)
 
     def __getattr__(self, name: str) -> Any:
+        own = self.__dict__
         for place in self._PLACES:
-            found = self.__dict__.get(place, {})
-            if name in found:
+            found = own.get(place)  # None before the call of super().__init__()
+            if found is not None and name in found:
                 return found[name]
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 

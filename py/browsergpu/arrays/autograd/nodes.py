@@ -67,7 +67,7 @@ class Operand(NamedTuple):
     like: Like
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Saved:
     """An array that a rule needs, and its source if it is tracked."""
 
@@ -106,7 +106,7 @@ class AutogradNode(Shown):
         has_several: bool = False,
     ) -> None:
         self.name = name
-        self.number = next_number()
+        self.number = next(_numbers)
         self.rules = rules
         self.operands = operands
         self.results = results

@@ -44,6 +44,7 @@ from browsergpu.arrays.autograd.reads import check_number
 from browsergpu.arrays.autograd.variable import (
     like_of,
     plain,
+    plain_in_turn,
     source_of,
     variable,
 )
@@ -63,6 +64,9 @@ RULES: dict[str, tuple[str, ...]] = {}
 Rule = Callable[..., Any]
 #: A form of a function that also returns values for its rules, by name.
 Keeping = Callable[..., tuple[Any, dict[str, Any]]]
+#: The name of a saved value, the argument that it comes from, and whether only the argument's
+#: shape, dtype and device are saved. The results and their metadata come from no argument.
+_Saving = tuple[str, str, bool]
 
 
 class Rules(Shown):
@@ -98,6 +102,7 @@ class Rules(Shown):
         unknown = {*self.of} - {*self.parameters}
         assert not unknown, f"{name} has no parameters {unknown}"
         self.without = tuple([one for one in self.parameters if one not in self.of])
+        self._savings: dict[frozenset[str], tuple[_Saving, ...]] = {}
 
     def bound(self, args: tuple[Any, ...], options: dict[str, Any]) -> dict[str, Any]:
         """Return the arguments of a call that has succeeded, by parameter name, with defaults."""
@@ -130,14 +135,26 @@ class Rules(Shown):
             for one in operands
         ]  # fmt: skip
 
-    def needs(self, names: set[str]) -> set[str]:
-        """Return the names that the rules of these parameters need."""
+    def savings(self, operands: Sequence[Operand]) -> tuple[_Saving, ...]:
+        """Return the values that the rules of these operands need, in the order of their names."""
+        names = frozenset([one.name for one in operands])
+        found = self._savings.get(names)
+        if found is None:
+            found = self._savings[names] = tuple(map(self._saving, sorted(self._needs(names))))
+        return found
+
+    def _needs(self, names: frozenset[str]) -> set[str]:
+        """Return the names that the rules of these parameters need, without those of gradients."""
         found: set[str] = set()
         for name in names & self.separate.keys():
             found.update(self.separate[name][1])
-        if self.joint and names & set(self.joint[0]):
+        if self.joint and not names.isdisjoint(self.joint[0]):
             found.update(self.joint[2])
-        return found
+        return found - {"g", "needs"}
+
+    def _saving(self, name: str) -> _Saving:
+        is_like = name.endswith("_like") and name not in self.parameters
+        return name, name.removesuffix("_like") if is_like else name, is_like
 
 
 def _defaults(of: Signature) -> list[tuple[str, Any]]:
@@ -286,14 +303,14 @@ def recorded(
         return ABOVE.batching.call(rules.public, rules.key, rules.signature, args, options)
     # Most arguments are numbers and tuples of numbers: a call for each costs more than the checks.
     given = [
-        plain(x)
+        plain_in_turn(x)
         if (kind := type(x)) in TRACKED
         else values(x)
         if kind in BATCHED or kind in _SEQUENCES
         else x
         for x in args
     ]
-    own = {key: values(x) for key, x in options.items()}
+    own = {key: values(x) for key, x in options.items()} if options else options
     more: dict[str, Any] = {}
     if rules.keeping is None:
         found = function(*given, **own)
@@ -305,15 +322,15 @@ def recorded(
         return found
     bound = rules.bound(args, options)
     for name in rules.without:
-        check_number(rules.name, name, bound[name])
+        if type(bound[name]) in TRACKED:
+            check_number(rules.name, name, bound[name])
     operands = _operands(rules, bound)
     if not operands:
         return found
-    results = found if isinstance(found, tuple) else (found,)
-    node = AutogradNode(
-        rules.name, rules, operands, likes_of(results), has_several=isinstance(found, tuple)
-    )
-    node.saved = _saved(rules, operands, bound | more, found, node)
+    has_several = isinstance(found, tuple)
+    likes = likes_of(found if has_several else (found,))
+    node = AutogradNode(rules.name, rules, operands, likes, has_several=has_several)
+    node.saved = _saved(rules, operands, bound | more if more else bound, found, node)
     return results_of(node, found)
 
 
@@ -356,9 +373,9 @@ def _result(x: Any, node: AutogradNode, at: int) -> Any:
     if node.results[at] is None:
         return x
     made = variable(x, Source(node, at))
-    view_group = NODE.__get__(made).view_group
-    if view_group is not None and NODE.__get__(made).follows:
-        view_group.add(made)
+    own = NODE.__get__(made)
+    if own.view_group is not None and own.follows:
+        own.view_group.add(made)
     return made
 
 
@@ -390,24 +407,19 @@ def _saved(
     node: AutogradNode,
 ) -> dict[str, Any]:
     kept: dict[str, Any] = {}
-    for name in rules.needs({one.name for one in operands}):
-        if name == "g" or name == "needs":
-            continue
-        if name == "y":
-            kept[name] = (
-                tuple([keep(x, _source_in(node, at)) for at, x in enumerate(found)])
-                if isinstance(found, tuple) else keep(found, _source_in(node, 0))
-            )  # fmt: skip
-        elif name == "y_like":
-            kept[name] = like_of(found)
-        elif name.endswith("_like") and name not in bound:
-            given = bound[name.removesuffix("_like")]
+    for name, argument, is_like in rules.savings(operands):
+        given = found if argument == "y" else bound[argument]
+        if is_like:
             kept[name] = (
                 [like_of(x) for x in given] if type(given) in _SEQUENCES
                 else like_of(given) if isinstance(given, Array) else given
             )  # fmt: skip
+        elif argument != "y":
+            kept[name] = kept_of(given)
+        elif node.has_several:
+            kept[name] = tuple([keep(x, _source_in(node, at)) for at, x in enumerate(found)])
         else:
-            kept[name] = kept_of(bound[name])
+            kept[name] = keep(found, _source_in(node, 0))
     return kept
 
 
@@ -421,14 +433,17 @@ def keep(x: Any, source: Source | None) -> Any:
     """Return an argument or result to save. The user's own array is not saved."""
     if not isinstance(x, Array):
         return x
-    return Saved(plain(x) if NODE.__get__(x).view_group is None else plain(x).same(), source)
+    own = plain_in_turn(x)
+    return Saved(own if NODE.__get__(own).view_group is None else own.same(), source)
 
 
 def kept_of(x: Any) -> Any:
     """Return an argument to save, with the sources of its arrays. It may be a sequence."""
     if isinstance(x, Array):
         return keep(x, source_of(x))
-    return type(x)([kept_of(one) for one in x]) if type(x) in _SEQUENCES else x
+    if type(x) in _SEQUENCES:
+        return type(x)([one if type(one) is int else kept_of(one) for one in x])
+    return x
 
 
 def unpacked(x: Any) -> Any:

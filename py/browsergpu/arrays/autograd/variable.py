@@ -113,15 +113,20 @@ for _name in (
     setattr(Variable, _name, _reading)
 
 
-@exclusive
-def plain(x: Array, /) -> Array:
-    """Return the untracked value of an array."""
+def plain_in_turn(x: Array, /) -> Array:
+    """Return :func:`plain` for a caller that holds the turn."""
     try:
         node = NODE.__get__(x)
     except AttributeError:  # an array of vmap has none
         return ABOVE.batching.untracked(x)  # type: ignore[no-any-return]
     found: Array = UNTRACKED_OF[type(x)](node, x.tracer)
     return found
+
+
+@exclusive
+def plain(x: Array, /) -> Array:
+    """Return the untracked value of an array."""
+    return plain_in_turn(x)
 
 
 def node_of(x: Array) -> Node:
@@ -131,7 +136,11 @@ def node_of(x: Array) -> Node:
 
 def like_of(x: Array) -> Like:
     """Return the shape, dtype and device of an array."""
-    return Like(x.shape, x.dtype, x.tracer.device)
+    try:
+        node: Node = NODE.__get__(x)
+    except AttributeError:  # an array of vmap has none
+        return Like(x.shape, x.dtype, x.tracer.device)
+    return Like(node.shape, node.kind.numpy, x.tracer.device)
 
 
 def source_of(x: Any) -> Source | None:

@@ -21,6 +21,10 @@ E = TypeVar("E", bound=StrEnum)
 
 LARGEST = 2**32 - 1  # shaders count in u32
 
+# Each call of isinstance would take a microsecond to form a union of these.
+_NOT_REAL = (bool, str, bytes)
+_DTYPES = (str, type, np.dtype)
+
 
 def integer(op: str, name: str, value: Any, minimum: int = 0, maximum: int = LARGEST) -> int:
     """Return an int within the bounds. Accepts NumPy integers, but not bools."""
@@ -43,7 +47,7 @@ def integer(op: str, name: str, value: Any, minimum: int = 0, maximum: int = LAR
 def real(op: str, name: str, value: Any) -> float:
     """Return a finite real number that float32 can hold."""
     expected = "a finite real number within float32's range"
-    if isinstance(value, bool | str | bytes) or not hasattr(value, "__float__"):
+    if isinstance(value, _NOT_REAL) or not hasattr(value, "__float__"):
         raise InvalidArgument(op, name, value, expected)
     try:
         number = float(value)
@@ -90,7 +94,7 @@ def flag(op: str, name: str, value: Any) -> bool:
 def choice(op: str, name: str, value: Any, kind: type[E]) -> E:
     """Return a member of a string enum, from the member or its string. Dtypes may be NumPy's."""
     # For other types, the enum's own error would show the value, which reads an array.
-    if isinstance(value, str | type | np.dtype):
+    if isinstance(value, _DTYPES):
         try:
             return kind(value)  # type: ignore[arg-type] # which may know more than strings
         except ValueError:
@@ -104,7 +108,7 @@ def numpy_dtype(op: str, name: str, value: Any) -> np.dtype[Any]:
 
     Other types are not passed to NumPy. Its error would show the value, which reads a GPU array.
     """
-    if isinstance(value, str | type | np.dtype):
+    if isinstance(value, _DTYPES):
         try:
             return np.dtype(value)
         except TypeError:

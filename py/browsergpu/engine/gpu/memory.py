@@ -239,7 +239,8 @@ class BufferPool(Shown):
                 raise
             self._asked_for[identity] = nbytes
         self._in_use += capacity
-        self._most_in_use = max(self._most_in_use, self._in_use)
+        if self._in_use > self._most_in_use:
+            self._most_in_use = self._in_use
         self._buffers += 1
         self._labels[name] += capacity
         return Allocation(next(_handles), identity, nbytes, capacity, name)
@@ -451,10 +452,8 @@ class BufferPool(Shown):
 
     def _pool(self, identity: int, capacity: int) -> None:
         """Keep a free buffer for later requests, or destroy it if the pool is full."""
-        beside = max(
-            self._share, _POOL_MOST - self._in_use, min(_POOL_MOST, self._in_use // _SHARE)
-        )
-        ceiling = max(_POOL_CEILING, min(2 * self._most_in_use - self._in_use, beside))
+        is_small = self._pooled + capacity <= _POOL_CEILING
+        ceiling = _POOL_CEILING if is_small else self._ceiling()
         if identity in self._recorder.failed or capacity > ceiling:
             self._destroy(identity)
             return
@@ -463,6 +462,13 @@ class BufferPool(Shown):
         self._pooled += capacity
         while self._pooled > ceiling:
             self._evict()
+
+    def _ceiling(self) -> int:
+        """Return the most bytes that the pool may hold now."""
+        beside = max(
+            self._share, _POOL_MOST - self._in_use, min(_POOL_MOST, self._in_use // _SHARE)
+        )
+        return max(_POOL_CEILING, min(2 * self._most_in_use - self._in_use, beside))
 
     def _evict(self) -> None:
         """Destroy a free buffer of the size whose last free is longest ago.

@@ -18,7 +18,7 @@ class View(Shown):
     elements are in row-major order from the start of the buffer.
     """
 
-    __slots__ = ("buffer", "kind", "size")
+    __slots__ = ("buffer", "kind")
 
     def __init__(
         self,
@@ -29,7 +29,6 @@ class View(Shown):
         offset: int = 0,
     ) -> None:
         self.buffer = buffer
-        self.size = prod(shape)
         if strides is None and offset:
             strides = contiguous_strides(shape)
         if strides is None or (offset == 0 and is_contiguous(shape, strides)):
@@ -53,6 +52,11 @@ class View(Shown):
         """The length of each axis."""
         shape: Shape = self.kind[1]
         return shape
+
+    @property
+    def size(self) -> int:
+        """The number of elements."""
+        return prod(self.shape)
 
     @property
     def is_packed(self) -> bool:

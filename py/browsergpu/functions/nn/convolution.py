@@ -461,7 +461,9 @@ def _planned(
         if made.node.kind is FLOAT16 and is_by_product(x.device.facts, plan):
             late, bias = bias, None  # fused with the operations that follow
         added = None if bias is None else apply.packed(bias).node
-        made = x.like(convolved(x.tracer, op, plan, own.node, filters.node, made.node, added))
+        found = convolved(x.tracer, op, plan, own.node, filters.node, made.node, added)
+        if found is not made.node:
+            made = x.like(found)
         if late is not None:
             summed = made + inputs.of_channels(late, made.ndim)
             made = apply.cast_to(op, summed, FLOAT16, copy=False)

@@ -56,7 +56,8 @@ def shaped(op: str, name: str, x: Array, shape: Shape) -> Array:
 
 def common(*arrays: Array | None) -> ElementType:
     """Return the promoted type of arrays. None is skipped."""
-    return reduce(promoted, [x.node.kind for x in arrays if x is not None])
+    kinds = {x.node.kind: None for x in arrays if x is not None}
+    return reduce(promoted, kinds)
 
 
 def memory(x: Array) -> View:
@@ -107,7 +108,7 @@ def whole_memory(node: Node) -> View:
 
 def room(op: str, like: Array, kind: ElementType, shape: Shape) -> Array:
     """Return a new, uninitialized array for a kernel's result."""
-    return like.like(memory_for(like.device, op, kind, shape))
+    return like.like(memory_for(like.tracer.device, op, kind, shape))
 
 
 def channels_in(op: str, name: str, x: Array) -> tuple[int, int, int]:

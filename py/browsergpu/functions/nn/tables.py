@@ -34,10 +34,12 @@ from browsergpu.functions.products.matrices import multiplied
 
 
 def _linear_weight_gradient(g: Array, input: Array) -> Any:
-    rows, columns = input.shape[-1], g.shape[-1]
-    number = product(input.shape[:-1])
-    own = manipulation.reshape(g, (number, columns))
-    return matmul(manipulation.matrix_transpose(own), manipulation.reshape(input, (number, rows)))
+    if input.ndim != 2:
+        rows, columns = input.shape[-1], g.shape[-1]
+        number = product(input.shape[:-1])
+        g = manipulation.reshape(g, (number, columns))
+        input = manipulation.reshape(input, (number, rows))
+    return matmul(manipulation.matrix_transpose(g), input)
 
 
 def _embedding_gradient(
@@ -133,7 +135,8 @@ def _linear(input: Array, weight: Array, bias: Array | None) -> Array:
     left, right = rows.node.in_memory(), w.node.in_memory()
     added = None if b is None else apply.packed(b).node
     ready = planned(op, memory_view(left), memory_view(right), flip_b=True)
-    return x.like(multiplied(x.tracer, op, left, right, made.node, ready, added, flip_b=True))
+    found = multiplied(x.tracer, op, left, right, made.node, ready, added, flip_b=True)
+    return made if found is made.node else x.like(found)
 
 
 @composed("weight")
