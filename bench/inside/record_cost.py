@@ -26,7 +26,7 @@ v, w = (browsergpu.ones((8, 8)).reshape(64) for _ in range(2))
 s, t = (tensors.alloc_tensor((8, 8), "f32") for _ in range(2))
 layers = {
     "Linear": (browsergpu.nn.Linear(16, 16), (8, 16)),
-    "Conv2d": (browsergpu.nn.Conv2d(4, 4, 3, padding=1), (1, 4, 8, 8)),
+    "Conv2d": (browsergpu.nn.Conv2d(8, 8, 3, padding=1), (1, 8, 8, 8)),
     "LayerNorm": (browsergpu.nn.LayerNorm(16), (8, 16)),
 }
 

@@ -28,6 +28,7 @@ def contiguous_strides(shape: Shape) -> Shape:
     return tuple(reversed(strides))
 
 
+@lru_cache(maxsize=4096)
 def is_contiguous(shape: Shape, strides: Shape) -> bool:
     """Return whether elements are laid out as in a row-major array.
 

@@ -397,13 +397,13 @@ def _convolved(
 ) -> Array:  # fmt: skip
     x, w, alone = _operands(op, rank, input, weight)
     try:
-        found = _settings(op, rank, x.shape, w.shape, stride, padding, dilation, groups)
+        found = _settings(op, rank, x.node.shape, w.node.shape, stride, padding, dilation, groups)
     except InvalidArgument as error:
         if error.argument == "weight":
             raise InvalidArgument(op, "weight", w, error.expected) from None
         raise
     steps, around, apart, count, plan = found
-    added = inputs.vector(op, "bias", bias, w.shape[0])
+    added = inputs.vector(op, "bias", bias, w.node.shape[0])
     if plan is not None:
         made = _planned(op, x, w, added, plan, plan.output_shape)
     else:
@@ -455,7 +455,7 @@ def _planned(
 ) -> Array:
     """Compute a planned convolution as an array of this shape."""
     made = inputs.room(op, x, inputs.common(x, w), shape)
-    if made.size:
+    if 0 not in shape:
         own, filters = apply.packed(x), apply.packed(w)
         late = None
         if made.node.kind is FLOAT16 and is_by_product(x.device.facts, plan):
@@ -545,8 +545,14 @@ def _check_outputs(
 
 def _flip_filters(w: Array, groups: int) -> Array:
     """Return filters [C, F / groups, ...] as [F, C / groups, ...], flipped along all axes."""
-    channels, each, *kernel = w.shape
-    apart = w.reshape((groups, channels // groups, each, *kernel))
-    turned = manipulation.permute_dims(apart, (0, 2, 1, *range(3, apart.ndim)))
-    flipped = manipulation.flip(turned, axis=tuple(range(3, apart.ndim)))
-    return flipped.reshape((groups * each, channels // groups, *kernel))
+    w.node.in_memory()
+    channels, each, *kernel = w.node.shape
+    along, across, *steps = strided.strides_of(w)
+    own = channels // groups
+    flipped = strided.view(
+        w,
+        (groups, each, own, *kernel),
+        (own * along, across, along, *[-step for step in steps]),
+        sum((extent - 1) * step for extent, step in zip(kernel, steps, strict=True)),
+    )
+    return flipped.reshape((groups * each, own, *kernel))

@@ -182,11 +182,13 @@ def _by_one_kernel(
     if any(before != after for before, after in pairs):
         return None
     more = 2 - rank  # axes of extent 1
-    images, outputs = (
-        manipulation.reshape(v, (product(v.shape[: -rank - 1]), v.shape[-rank - 1], *(1,) * more,
-                                 *v.shape[-rank:]))
-        for v in (x, g)
-    )  # fmt: skip
+    images, outputs = x, g
+    if more or x.ndim == 3:
+        images, outputs = (
+            manipulation.reshape(v, (product(v.shape[: -rank - 1]), v.shape[-rank - 1],
+                                     *(1,) * more, *v.shape[-rank:]))
+            for v in (x, g)
+        )  # fmt: skip
     filters = (*shape[:2], *(1,) * more, *shape[2:])
     margin = (*(0,) * more, *[before for before, _ in pairs])
     ones = (1,) * more
@@ -201,7 +203,8 @@ def _by_one_kernel(
     nn.conv2d_filter_gradient(
         x.device, op, plan, inputs.memory(own), inputs.memory(of_result), inputs.memory(made)
     )
-    return manipulation.reshape(made, shape).astype(x.dtype, copy=False)
+    whole = manipulation.reshape(made, shape) if more else made
+    return whole.astype(x.dtype, copy=False)
 
 
 def _blocks(kernel: Shape, most: int) -> list[tuple[Shape, Shape]]:

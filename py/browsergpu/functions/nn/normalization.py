@@ -77,7 +77,7 @@ def _of_shape(op: str, name: str, x: Any, shape: Shape) -> Array | None:
 def _last_axes(op: str, x: Array, normalized_shape: Any) -> Shape:
     given = normalized_shape if checks.is_several(normalized_shape) else (normalized_shape,)
     shape = checks.dimensions(op, "normalized_shape", given, minimum=1)
-    if not shape or x.shape[-len(shape) :] != shape:
+    if not shape or x.node.shape[-len(shape) :] != shape:
         expected = f"the extents of the last axes of input, {x.shape}"
         raise InvalidArgument(op, "normalized_shape", normalized_shape, expected)
     return shape
@@ -87,19 +87,19 @@ def _normalised(
     op: str, x: Array, length: int, weight: Array | None, bias: Array | None, eps: float
 ) -> Array:
     """Normalize rows of ``length`` elements by a kernel."""
-    kind = inputs.common(x, weight, bias)
-    made = inputs.room(op, x, kind, x.shape)
-    if not x.size:
+    kind, whole = inputs.common(x, weight, bias), x.node.shape
+    made, size = inputs.room(op, x, kind, whole), product(whole)
+    if not size:
         return made
     own = apply.packed(x)  # kept until the kernel is recorded, as the others
     factor = None if weight is None else apply.packed(weight)
     summand = None if bias is None else apply.packed(bias)
-    shape = x.size // length, length
+    shape = size // length, length
     rows, target = inputs.memory_in(own, shape), inputs.memory_in(made, shape)
     gamma, beta = inputs.memory_in(factor, (length,)), inputs.memory_in(summand, (length,))
     assert rows is not None
     assert target is not None
-    nn.layer_norm(x.device, op, rows, target, gamma, beta, eps)
+    nn.layer_norm(x.tracer.device, op, rows, target, gamma, beta, eps)
     return made
 
 
