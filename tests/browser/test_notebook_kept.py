@@ -182,6 +182,63 @@ def test_the_list_renames_duplicates_downloads_and_deletes(tab: Tab) -> None:
     expect(notebook.editor(0)).to_have_text("other = 2")
 
 
+# What a browser does that keeps a page in memory, and shows it again at "Back".
+_LEAVE = "dispatchEvent(new PageTransitionEvent('pagehide', { persisted: true }))"
+_RETURN = "dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }))"
+
+
+def test_two_tabs_lose_nothing_of_one_notebook(tab: Tab) -> None:
+    first = tab()
+    first.press("New")
+    write(first, "plan", "first = 1")
+    first.wait_kept()
+    second = tab()
+    expect(second.messages).to_contain_text("“plan” is open in another tab.")
+    second.messages.get_by_role("button", name="Open a copy").click()
+    expect(name(second)).to_have_value("plan (copy)")
+    for n in range(3):  # alternating, faster than they are stored
+        second.fill(0, f"second = {n}")
+        first.fill(0, f"first = {n}")
+    name(second).fill("plan")
+    name(second).press("Enter")
+    expect(second.messages.last).to_contain_text("Another notebook is named “plan”")
+    name(first).fill("plan 2")
+    name(first).press("Enter")
+    expect(name(first)).to_have_value("plan 2 2")
+    for notebook, source in ((second, "second = 2"), (first, "first = 2")):
+        notebook.wait_kept()
+        notebook.page.reload()
+        expect(notebook.editor(0)).to_have_text(source)
+
+    # The second tab's list becomes older than what the first tab does.
+    first.page.goto("about:blank")
+    dialog = kept(second)
+    expect(dialog.get_by_role("button", name="Delete “plan 2 2”")).to_be_enabled()
+    first.page.go_back()
+    expect(first.editor(0)).to_have_text("first = 2")
+    act(second, "Delete", "plan 2 2")
+    expect(second.messages.last).to_contain_text("the notebook is open in another tab")
+    first.press("New")
+    act(first, "Delete", "plan 2 2")
+    deleted = kept(second).locator("details")
+    deleted.locator("summary").click()
+    kept(first).get_by_role("button", name="Undo").click()
+    expect(kept(first).get_by_role("button", name="plan 2 2", exact=True)).to_be_enabled()
+    deleted.get_by_role("button", name="Delete for good “plan 2 2”").click()
+    expect(second.messages.last).to_contain_text("the notebook was brought back in another tab")
+    open_kept(first, "plan 2 2")
+    expect(first.editor(0)).to_have_text("first = 2")
+
+    # A page that the browser kept in memory is not older than what another tab stored meanwhile.
+    first.page.evaluate(_LEAVE)
+    open_kept(second, "plan 2 2")
+    second.fill(0, "newer = 3")
+    second.wait_kept()
+    second.page.close()
+    first.page.evaluate(_RETURN)
+    expect(first.editor(0)).to_have_text("newer = 3")
+
+
 @pytest.mark.all
 def test_each_tab_has_its_own_notebook_and_all_are_stored(
     tab: Tab, context: BrowserContext

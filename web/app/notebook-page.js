@@ -97,7 +97,7 @@ export function openPage(app) {
   });
   showTabTitle({ kernel, notebook, name: found.title });
   const storage = new NotebookStorage();
-  const tab = new TabRecord();
+  const tab = new TabRecord(() => documents.isCurrent());
   const documents = new Documents({
     notebook, kernels, storage, tab, title: found.title, saved: found.saved, origin: found.origin,
   });

@@ -54,7 +54,7 @@ export class Documents {
     });
     notebook.addEventListener("change", () => this.#touch());
     title.addEventListener("input", () => this.#touch());
-    title.addEventListener("change", () => this.#settleTitle());
+    title.addEventListener("change", () => void this.#settleTitle());
     this.#left = new LeftNotebooks({
       notebook, kernels, storage, report: (error) => this.#report("failed", error),
     });
@@ -88,8 +88,8 @@ export class Documents {
   }
 
   /**
-   * Open the notebook that the address asks for, else this tab's last one, else the last one that no
-   * tab has open, else the tour.
+   * Open the notebook that the address asks for, else this tab's last one, else the last one unless
+   * another tab has it open, else the tour.
    */
   async restore() {
     const opened = await this.openRequested({ first: true });
@@ -126,8 +126,37 @@ export class Documents {
       return copy;
     }
     const [latest] = list.filter(({ untouched }) => !untouched);
-    const free = latest && await this.#tab.claim(latest.id);
-    return free ? this.#storage.get(latest.id) : null;
+    if (!latest) return null;
+    if (await this.#tab.claim(latest.id)) return this.#storage.get(latest.id);
+    showMessage(`“${latest.title}” is open in another tab.`, {
+      action: { label: "Open a copy", run: () => void this.#openCopy(latest.id) },
+    });
+    return null;
+  }
+
+  /** Open a copy of a notebook that another tab has open. */
+  async #openCopy(id) {
+    try {
+      const list = await this.#storage.list();
+      const copy = copyOf(await this.#stored(id), list.map(({ title }) => title));
+      this.#goTo(copy, parseNotebook(copy.notebook));
+    } catch (error) {
+      this.#explain("The copy", error);
+    }
+  }
+
+  async #stored(id) {
+    await this.#storage.adopt(); // the tab that had it may have been closed just now
+    const record = await this.#storage.get(id);
+    if (!record) throw new Error("it is no longer stored");
+    return record;
+  }
+
+  /** Whether no other tab has changed the open notebook while this page was left. */
+  async isCurrent() {
+    const { id, saved } = this.#record;
+    const stored = await this.#storage.get(id).catch(() => undefined);
+    return !stored?.deleted && (stored?.saved ?? 0) <= saved;
   }
 
   #offerDownload({ title, notebook }) {
@@ -210,13 +239,19 @@ export class Documents {
   }
 
   /** Make the notebook's name unique, if the user cleared it or chose that of another notebook. */
-  #settleTitle() {
+  async #settleTitle() {
+    const { id } = this.#record;
+    await this.#titles.read().catch(() => {}); // another tab may have named notebooks
+    if (id !== this.#record.id) return;
     const wanted = this.#title.value;
-    const title = this.#titles.free(wanted, this.#record.id);
-    if (title === wanted) return;
-    this.#title.value = title;
-    this.#touch();
-    if (wanted.trim()) showMessage(`Another notebook is named “${wanted.trim()}”. This one is “${title}”.`);
+    const title = this.#titles.free(wanted, id);
+    if (title !== wanted) {
+      this.#title.value = title;
+      this.#touch();
+    }
+    void this.#autosave.flush(); // other tabs then know the name
+    if (title === wanted || !wanted.trim()) return;
+    showMessage(`Another notebook is named “${wanted.trim()}”. This one is “${title}”.`);
   }
 
   tour() {
@@ -291,10 +326,10 @@ export class Documents {
         showMessage("That notebook is open in another tab.");
         return;
       }
-      const record = await this.#storage.get(id);
-      if (!record) throw new Error("it is no longer stored");
+      const record = await this.#stored(id);
       try {
         this.#goTo(record, parseNotebook(record.notebook));
+        if (record.deleted) showMessage(`“${record.title}” had been deleted. It is in the list again.`);
       } catch (error) {
         this.#offerDownload(record);
         throw error;

@@ -89,20 +89,27 @@ export class Shelf {
     });
   }
 
-  bringBack(id) {
-    return this.#storage.change(id, { deleted: undefined });
+  async bringBack(id) {
+    const isThere = await this.#storage.change(id, { deleted: undefined });
+    if (!isThere) throw new Error("the notebook was deleted for good in another tab");
   }
 
-  deleteForGood(id) {
-    return this.#storage.remove(id);
+  async deleteForGood(id) {
+    await this.#alone(id, async () => {
+      const isGone = await this.#storage.removeIf(id, ({ deleted }) => deleted);
+      if (!isGone) throw new Error("the notebook was brought back in another tab");
+    });
   }
 
   /** Remove the unchanged tour, and notebooks deleted long ago. */
   async tidy() {
-    const open = await openRecords();
     const old = Date.now() - DELETED_DAYS * DAY_MS;
-    for (const { id, untouched, deleted } of await this.#storage.list()) {
-      if (!open.has(id) && (untouched || (deleted && deleted < old))) await this.#storage.remove(id);
+    const isOld = ({ untouched, deleted }) => untouched || (deleted && deleted < old);
+    for (const record of await this.#storage.list()) {
+      const { id } = record;
+      if (!isOld(record) || this.#tab.has(id) || !(await this.#tab.claim(id))) continue;
+      await this.#storage.removeIf(id, isOld);
+      this.#tab.release(id);
     }
   }
 

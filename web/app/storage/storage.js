@@ -95,17 +95,28 @@ export class NotebookStorage {
     await done;
   }
 
-  /** Change some fields of a record, if it still exists. */
+  /** Change some fields of a record. Returns false if another tab has removed it. */
   async change(id, fields) {
     const store = await this.#store("readwrite");
     const done = completed(store.transaction);
     const record = await promised(store.get(id));
     if (record) store.put({ ...record, ...fields });
     await done;
+    return record !== undefined;
   }
 
-  async remove(id) {
-    await promised((await this.#store("readwrite")).delete(id));
+  /** Remove a record if it still fulfils a condition. Returns whether it is gone. */
+  async removeIf(id, condition) {
+    const store = await this.#store("readwrite");
+    const done = completed(store.transaction);
+    const record = await promised(store.get(id));
+    const goes = !record || condition(record);
+    if (goes) {
+      store.delete(id);
+      localStorage.removeItem(LEFT + id); // else `adopt` would restore it
+    }
+    await done;
+    return goes;
   }
 
   /**
@@ -122,12 +133,13 @@ export class NotebookStorage {
     }
   }
 
-  /** Store a record, unless a later one of its notebook exists. */
+  /** Store a record, unless one of its notebook exists that was changed or shown later. */
   async #adopt(record) {
     const store = await this.#store("readwrite");
     const done = completed(store.transaction);
     const stored = await promised(store.get(record.id));
-    if (!stored || stored.saved < record.saved) store.put({ ...stored, ...record });
+    const later = (name) => (record[name] ?? 0) - (stored[name] ?? 0);
+    if (!stored || (later("saved") || later("used")) > 0) store.put({ ...stored, ...record });
     await done;
   }
 

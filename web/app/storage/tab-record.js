@@ -12,8 +12,11 @@ export class TabRecord {
   /** @type {Map<string, () => void>} */
   #held = new Map();
   #id = "";
+  #isCurrent;
 
-  constructor() {
+  /** `isCurrent()` resolves to whether no other tab has changed the shown record. */
+  constructor(isCurrent) {
+    this.#isCurrent = isCurrent;
     addEventListener("pagehide", () => {
       sessionStorage.setItem(LEFT, this.#id);
       for (const letGo of this.#held.values()) letGo();
@@ -23,7 +26,7 @@ export class TabRecord {
       // Restored from the browser's memory: another tab may have the notebook now.
       sessionStorage.removeItem(LEFT);
       this.#held.clear();
-      if (!(await this.claim(this.#id))) location.reload();
+      if (!(await this.claim(this.#id)) || !(await this.#isCurrent())) location.reload();
     });
   }
 
