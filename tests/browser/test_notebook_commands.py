@@ -102,6 +102,9 @@ def test_regular_expressions_with_groups(notebook: NotebookPage) -> None:
     assert notebook.source(0) == "f(b, a)\nf(d, c)"
     found.get_by_label("Find", exact=True).fill("f(")
     expect(found.get_by_role("status")).to_have_text("Not a regular expression")
+    field, close = found.get_by_label("Find", exact=True), found.get_by_label("Close")
+    tops = [(place.bounding_box() or {"y": 0})["y"] for place in (field, close)]
+    assert abs(tops[0] - tops[1]) < 4, "in one row"
 
 
 def test_the_palette_runs_commands_by_name(notebook: NotebookPage) -> None:
@@ -110,6 +113,10 @@ def test_the_palette_runs_commands_by_name(notebook: NotebookPage) -> None:
     page.keyboard.press("Control+Shift+P")
     palette = page.get_by_role("dialog", name="Commands")
     expect(palette.get_by_role("combobox")).to_be_focused()
+    page.keyboard.type("text nowhere")
+    expect(palette.get_by_role("option")).to_have_count(0)
+    expect(page.locator("#announcements")).to_have_text("No command has all of these words.")
+    page.keyboard.press("Control+a")
     page.keyboard.type("text add")
     expect(palette.get_by_role("option")).to_have_text(["Add text cell below"])
     page.keyboard.press("Enter")

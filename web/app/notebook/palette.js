@@ -1,5 +1,6 @@
 /** The command palette: all commands by name. */
 import { element } from "../base/dom.js";
+import { announce } from "../base/messages.js";
 
 /** @typedef {{label: string, keys?: string, run: () => unknown}} Command */
 
@@ -41,6 +42,7 @@ export function commandPalette({ dialog, field, list }, commands) {
       return row;
     }));
     select(0);
+    if (list.childElementCount === 0) announce("No command has all of these words.");
   };
   field.addEventListener("input", fill);
   dialog.addEventListener("keydown", (event) => {
