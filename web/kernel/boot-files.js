@@ -3,8 +3,10 @@
 import { addressOf } from "./addresses.js";
 
 const CORE = ["pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip"];
+/** Packages of the kernel's modules, without compiled code. */
+export const PURE_PACKAGES = ["micropip", "ipython"];
 /** Packages loaded before any cell runs. */
-export const PACKAGES = ["numpy", "micropip", "ipython"];
+export const PACKAGES = ["numpy", ...PURE_PACKAGES];
 
 /** Names in the lock file's form; `depends` may spell them differently. */
 const plainName = (name) => name.toLowerCase().replace(/[-_.]+/g, "-");

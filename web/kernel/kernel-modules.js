@@ -13,10 +13,21 @@ const NAMES = [
   "runner",
 ];
 
-/** Read the modules. `lockFile` and `wheel` determine the packages. */
-export async function readModules({ lockFile, wheel }) {
-  const texts = await Promise.all(NAMES.map(async (name) =>
-    (await answer(new URL(`notebook_kernel/${name}.py`, import.meta.url))).text()));
+/** Read the modules' texts. */
+export const readTexts = () => Promise.all(NAMES.map(async (name) =>
+  (await answer(new URL(`notebook_kernel/${name}.py`, import.meta.url))).text()));
+
+/** Write the modules to Python's path. */
+export function writeModules(pyodide, texts) {
+  pyodide.FS.mkdirTree(`${FOLDER}/notebook_kernel`);
+  NAMES.forEach((name, i) =>
+    pyodide.FS.writeFile(`${FOLDER}/notebook_kernel/${name}.py`, texts[i]));
+  pyodide.runPython(`import sys
+if "${FOLDER}" not in sys.path: sys.path.append("${FOLDER}")`);
+}
+
+/** Read the bytecode. `lockFile` and `wheel` determine the packages, and `texts` are the modules. */
+export async function readModules({ lockFile, wheel }, texts) {
   const place = await openKept("browsergpu-bytecode",
     [lockFile, await (await answer(new URL(wheel))).arrayBuffer(), ...texts]);
   return new KernelModules(texts, place, await place?.read());
@@ -43,10 +54,7 @@ class KernelModules {
 
   /** Write the modules to Python's path. From now on Python records what it compiles. */
   install(pyodide) {
-    pyodide.FS.mkdirTree(`${FOLDER}/notebook_kernel`);
-    NAMES.forEach((name, i) =>
-      pyodide.FS.writeFile(`${FOLDER}/notebook_kernel/${name}.py`, this.#texts[i]));
-    pyodide.runPython(`import sys; sys.path.append("${FOLDER}")`);
+    writeModules(pyodide, this.#texts);
     const bytecode = pyodide.pyimport("notebook_kernel.bytecode");
     const isThere = this.#archive && bytecode.restore(this.#archive);
     if (!isThere && this.#place) this.#finish = bytecode.record();

@@ -1,10 +1,13 @@
 /**
- * Starts Python. Its start takes seconds and always ends in the same memory. The browser stores a
- * snapshot of that memory (memory-maker.js makes it) for the next boot.
+ * Starts Python with the kernel's modules. The start takes seconds and always ends in the same
+ * memory. The browser stores a snapshot of that memory (memory-maker.js makes it) for the next boot.
  */
 import { loadPyodide } from "../pyodide/pyodide.mjs";
 import { addressOf } from "./addresses.js";
+import { PURE_PACKAGES } from "./boot-files.js";
 import { openKept } from "./kept.js";
+import { readTexts, writeModules } from "./kernel-modules.js";
+import { describing, restoring } from "./memory-objects.js";
 
 export const HOME = "/home/pyodide";
 
@@ -18,11 +21,9 @@ const options = (lockFile) => ({
   stdin: () => null,
 });
 
-/**
- * Standard library modules that the kernel imports. None may hold references to the page. Together
- * they must fit into Pyodide's initial memory, since a snapshot cannot be larger.
- */
+/** Modules in the snapshot. None may hold references to the page, nor have compiled code. */
 const IMPORTS = [
+  "notebook_kernel.runner",
   "asyncio", "cProfile", "concurrent.futures", "dataclasses", "decimal", "email.parser",
   "fractions", "getpass", "hashlib", "html.parser", "http.client", "importlib.metadata",
   "importlib.resources", "inspect", "json", "logging.config", "pathlib", "pdb", "pickle",
@@ -30,12 +31,12 @@ const IMPORTS = [
   "tempfile", "tokenize", "typing", "zipfile",
 ];
 
-const openMemory = (lockFile) =>
-  openKept("browsergpu-python", [JSON.stringify([ENVIRONMENT, IMPORTS]), lockFile]);
+const openMemory = (lockFile, texts) =>
+  openKept("browsergpu-python", [JSON.stringify([ENVIRONMENT, IMPORTS, texts]), lockFile]);
 
 /** Return the cache entry of the memory and its bytes, if any. Returns null without a cache. */
-export async function readMemory(lockFile) {
-  const place = await openMemory(lockFile);
+export async function readMemory(lockFile, texts) {
+  const place = await openMemory(lockFile, texts);
   return place && { place, bytes: await place.read() };
 }
 
@@ -45,7 +46,7 @@ export async function startPython(lockFile, memory, packages) {
     { ...options(lockFile), packages, ...more }));
   if (!memory?.bytes) return start();
   try {
-    const python = await start({ _loadSnapshot: memory.bytes });
+    const python = await start(restoring(memory.bytes));
     // Otherwise each boot would begin with the same random numbers.
     python.runPython("import random; random.seed(); del random");
     return python;
@@ -59,11 +60,18 @@ export async function startPython(lockFile, memory, packages) {
 
 /** Store the memory of a Python that has just started. */
 export async function keepMemory(lockFile) {
+  const texts = await readTexts();
   const python = await loadPyodide(/** @type {any} */ (
-    { ...options(lockFile), _makeSnapshot: true }));
+    { ...options(lockFile), packages: PURE_PACKAGES, _makeSnapshot: true }));
+  writeModules(python, texts);
   python.runPython(`
+import gc
 for name in ${JSON.stringify(IMPORTS)}:
     __import__(name)
-del name`);
-  await (await openMemory(lockFile))?.write(python.makeMemorySnapshot());
+gc.collect()
+del gc, name`);
+  // Pyodide requires that no packages are loaded. Their files are not in the memory.
+  for (const name of Object.keys(python.loadedPackages)) delete python.loadedPackages[name];
+  const bytes = python.makeMemorySnapshot(/** @type {any} */ ({ serializer: describing(python) }));
+  await (await openMemory(lockFile, texts))?.write(bytes);
 }

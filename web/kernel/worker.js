@@ -7,7 +7,7 @@ import { Answers } from "./answers.js";
 import { beginRun, watchGpu } from "./gpu-watch.js";
 import { HomeFolder, readKept } from "./home-folder.js";
 import { Interruption } from "./interruption.js";
-import { readModules } from "./kernel-modules.js";
+import { readModules, readTexts } from "./kernel-modules.js";
 import { keepPackages } from "./package-cache.js";
 import { Pictures } from "./pictures.js";
 import { HOME, readMemory, startPython } from "./python-start.js";
@@ -62,10 +62,10 @@ async function boot({ interruptBuffer, answerBuffer, mailBuffer }) {
 
   const homeFiles = readKept();
   post({ type: "boot", stage: "Looking up the files" });
-  const files = await bootFiles();
-  const reading = readModules(files);
+  const [files, texts] = await Promise.all([bootFiles(), readTexts()]);
+  const reading = readModules(files, texts);
   reading.catch(() => {}); // failures are reported where it is awaited
-  const memory = await readMemory(files.lockFile);
+  const memory = await readMemory(files.lockFile, texts);
   // Files from the browser's cache need no progress, and load faster without it.
   const downloads = memory?.bytes ? null
     : watchDownloads(await bootSizes(files), (progress) => post({ type: "boot", ...progress }));

@@ -2,7 +2,7 @@
 
 Modules, each importing only those above it:
 
-    bytecode          cache of the shell's compiled modules for the next boot
+    bytecode          cache of compiled modules for the next boot
     without_terminal  imports IPython without the part that reads from terminals
     channel           sends messages to the page
     outputs           printed and displayed outputs of a run, within limits

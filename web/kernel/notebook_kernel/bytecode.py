@@ -1,4 +1,4 @@
-"""Cache of the shell's compiled modules, which the browser stores for the next boot.
+"""Cache of compiled modules, which the browser stores for the next boot.
 
 Compiling takes longer than running them. Pyodide unpacks the wheels at each boot, so file times are
 meaningless, and cached files are marked as unchecked. The browser's cache key has the lock file,
@@ -20,10 +20,15 @@ UNCHECKED_HASH = (1).to_bytes(4, "little") + bytes(8)
 
 
 def restore(archive: Any) -> bool:
-    """Unpack the cached files from a JavaScript buffer. Return False if it is damaged."""
+    """Unpack the cached files from a JavaScript buffer. Return False if it is damaged.
+
+    Modules of the memory snapshot are imported already, so their files are left out.
+    """
+    sources = (getattr(module, "__file__", None) for module in sys.modules.values())
+    imported = {importlib.util.cache_from_source(one) for one in sources if one}
     try:
         with zipfile.ZipFile(io.BytesIO(archive.to_py())) as kept:
-            kept.extractall("/")
+            kept.extractall("/", [name for name in kept.namelist() if name not in imported])
     except zipfile.BadZipFile:
         return False
     return True
