@@ -12,6 +12,9 @@ from browsergpu.engine.core.errors import InvalidArgument, InvalidType
 from browsergpu.functions.random.generator import Generator
 
 _KEYS, _COUNTERS = 2**64, 2**128
+#: The position where a seed begins. ``default_rng`` with the same seed has the first half of the
+#: stream, so that data and weights with one seed do not share numbers.
+_FIRST = _COUNTERS // 2
 
 
 class Stream(Generator):
@@ -51,10 +54,9 @@ def seed(seed: int) -> None:
         An integer from 0 to 2**64 - 1.
     """
     key = integer("seed", "seed", seed, maximum=_KEYS - 1)
-    if _stream:  # keep the object, because checkpoints use it
-        _stream[0].state = key, 0
-    else:
+    if not _stream:  # keep the object, because checkpoints use it
         _stream.append(Stream(key))
+    _stream[0].state = key, _FIRST
 
 
 def stream() -> Stream:

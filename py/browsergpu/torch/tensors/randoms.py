@@ -58,9 +58,7 @@ def rng_of(generator: Any) -> Any:
 @public(method=False)
 def manual_seed(seed: int) -> Generator:
     """Seed all random numbers, also those of layers."""
-    # Another seed for layers, or the first weights would be the first numbers of torch.rand.
-    (own,) = np.random.SeedSequence([int(seed) % 2**64, 1]).generate_state(1, np.uint64)
-    seeding.seed(int(own))
+    seeding.seed(int(seed) % 2**64)
     return default_generator.manual_seed(seed)
 
 
