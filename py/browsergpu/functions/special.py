@@ -125,6 +125,9 @@ def _of_one(op: str, x: Any) -> Array:
 #: The slope of ``erf`` at 0, and the density of the normal distribution at 0.
 _ERF_SLOPE, _NORMAL_PEAK = 2 / math.sqrt(math.pi), 1 / math.sqrt(2 * math.pi)
 
+#: Below it, sinc's slope is computed by its series.
+_NEAR_0 = 0.15
+
 
 @_of_real_numbers
 @differentiable(x=lambda g, x: g * each.exp(-x * x) * _ERF_SLOPE)
@@ -140,6 +143,10 @@ def erfc(x: Any, /) -> Array:
     return _of_one("erfc", x)
 
 
+def _gamma_gradient(g: Array, y: Array, z: Array) -> Any:
+    return g * y * digamma(z)
+
+
 def _gammaln_gradient(g: Array, x: Array) -> Any:
     return g * digamma(x)
 
@@ -152,7 +159,18 @@ def _polygamma_gradient(g: Array, n: Any, x: Array) -> Any:
     return g * polygamma((asarray(n) if isinstance(n, list | tuple) else n) + 1, x)
 
 
+def _sinc_gradient(g: Array, x: Array) -> Any:
+    """Return ``g`` times the slope of sinc, by its series near 0, where a difference cancels."""
+    is_near = each.less(each.abs(x), _NEAR_0)
+    far = each.where(is_near, 1.0, x)
+    slope = (each.cos(math.pi * far) - sinc(far)) / far
+    squared = x * x * math.pi**2
+    series = x * (math.pi**2 / 3) * (squared / 10 - squared * squared / 280 - 1.0)
+    return g * each.where(is_near, series, slope)
+
+
 @_of_real_numbers
+@differentiable(x=lambda g, y, x: g * (x * y * 2 - _ERF_SLOPE))
 def erfcx(x: Any, /) -> Array:
     """Return ``exp(x**2) * erfc(x)``."""
     return _of_one("erfcx", x)
@@ -193,6 +211,7 @@ def ndtri(x: Any, /) -> Array:
 
 
 @_of_real_numbers
+@differentiable(z=_gamma_gradient)
 def gamma(z: Any, /) -> Array:
     """Return the gamma function of real numbers."""
     return _of_one("gamma", z)
@@ -343,6 +362,7 @@ def y1(x: Any, /) -> Array:
 
 
 @_of_real_numbers
+@differentiable(x=_sinc_gradient)
 def sinc(x: Any, /) -> Array:
     """Return ``sin(π x) / (π x)``, 1 at 0."""
     return _of_one("sinc", x)

@@ -28,8 +28,8 @@ _OTHERS = {
         "celu", "rrelu",
     ),
     "functions.special": (
-        "digamma", "erf", "erfc", "erfinv", "gammaln", "log_ndtr", "ndtr", "ndtri",
-        "xlog1py", "xlogy",
+        "digamma", "entr", "erf", "erfc", "erfcx", "erfinv", "gamma", "gammaln",
+        "log_ndtr", "ndtr", "ndtri", "sinc", "xlog1py", "xlogy",
     ),
 }  # fmt: skip
 

@@ -480,6 +480,9 @@ _NUMBERS = (int, float, bool)
 def _operator(owner: type, base: type, name: str) -> None:
     """Give a class an operator that promotes as PyTorch does."""
     theirs = getattr(base, name)
+    # Python does not ask their reflected operators first, as they are no subclasses of Tensor.
+    others = (Variable, Batched) if owner is Tensor else ()
+    recording = {kind: getattr(kind, name) for kind in others}
 
     def method(self: Any, other: Any) -> Any:
         kind = type(other)
@@ -487,7 +490,7 @@ def _operator(owner: type, base: type, name: str) -> None:
             if not isinstance(other, _TAKEN):
                 return NotImplemented
             self, other = operands(self, other)
-        found = theirs(self, other)
+        found = recording.get(type(other), theirs)(self, other)
         if type(found) is not Tensor and type(found) in (Array, Variable):
             found.__class__ = Tensor if type(found) is Array else TrackedTensor
         return found

@@ -141,6 +141,16 @@ def test_gradients_pass_through_the_functions_of_the_skin() -> None:
     assert isinstance(x.grad, torch.Tensor)
 
 
+def test_second_gradients_of_rules_that_call_other_functions() -> None:
+    x = torch.tensor([0.5, 1.0], requires_grad=True)
+    (slope,) = torch.autograd.grad(torch.digamma(x).sum(), x, create_graph=True)
+    (bend,) = torch.autograd.grad(slope.sum(), x)
+    assert bend.tolist() == pytest.approx([-16.8288, -2.40411], rel=1e-5)
+    # The class of the second factor comes from browsergpu, as in that rule.
+    factor = bg.special.polygamma(1, x)
+    assert isinstance(torch.ones(2) * factor, torch.Tensor)
+
+
 def test_random_numbers_follow_the_seed() -> None:
     def draw():
         return torch.randn(4).tolist(), torch.randperm(5).tolist(), torch.randint(9, (3,)).tolist()

@@ -81,6 +81,18 @@ def _(draw: Draw, name: str) -> Call:
     return Call([seen(draw, x)], lambda bg, v: getattr(bg.special, own)(v), theirs)
 
 
+@entry(ELEMENTWISE, "special.xlogy", "special.xlog1py")
+def _(draw: Draw, name: str) -> Call:
+    own = name.partition(".")[2]
+    log = np.log if own == "xlogy" else np.log1p
+    first, second = broadcast_shapes(draw, 2)
+    dtype = draw(st.sampled_from(REAL))
+    operands = [
+        seen(draw, x) for x in (numbers(draw, first, dtype), between(draw, second, 0.3, 2.5, dtype))
+    ]
+    return Call(operands, lambda bg, x, y: getattr(bg.special, own)(x, y), lambda x, y: x * log(y))
+
+
 @entry(ELEMENTWISE, "special.polygamma")
 def _(draw: Draw, name: str) -> Call:
     n = draw(st.integers(0, 3))
