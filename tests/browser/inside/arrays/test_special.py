@@ -200,7 +200,7 @@ def test_gradients_of_composed_functions(bg: Any) -> None:
     found = bg.grad(lambda v: bg.special.logsumexp(v))(x)
     np.testing.assert_allclose(found.numpy(), bg.special.softmax(x).numpy(), rtol=1e-6)
     with pytest.raises(bg.errors.NotDifferentiable):
-        bg.grad(lambda v: bg.special.erfcx(v).sum())(x)
+        bg.grad(lambda v: bg.special.i0(v).sum())(x)
 
 
 def test_ufuncs_of_scipy_special_take_arrays(bg: Any) -> None:
