@@ -3,10 +3,9 @@
     python3 bench/record_cost.py
     PYTHONPATH=py python3 bench/record_cost.py --native
 
-``--native`` measures in this process instead of the page. Runs `inside/record_cost.py` in the
-page's kernel and prints its table: median microseconds per call, in total and for Python alone.
-Compare the second column. A software GPU uses the same cores, which makes the first column two to
-three times as long.
+Runs `inside/record_cost.py` in the page's kernel, or with ``--native`` in this process, and prints
+its table: median microseconds per call, in total and for Python alone. Compare the second column. A
+software GPU uses the same cores, which makes the first column two to three times as long.
 
 Run it with .cache/venv/bin/python, after tests/run.py has created that environment.
 """

@@ -123,8 +123,8 @@ _KEPT = """async () => {
 
 def row(notebook: NotebookPage, path: str) -> Locator:
     """Return the row of a file that Python has."""
-    place = notebook.page.get_by_title(f"/home/pyodide/{path}", exact=True)
-    return listed(notebook).locator("li", has=place)
+    shown_path = notebook.page.get_by_title(f"/home/pyodide/{path}", exact=True)
+    return listed(notebook).locator("li", has=shown_path)
 
 
 def downloaded(notebook: NotebookPage, path: str) -> bytes:

@@ -42,7 +42,7 @@ export function commandPalette({ dialog, field, list }, commands) {
       return row;
     }));
     select(0);
-    if (list.childElementCount === 0) announce("No command has all of these words.");
+    if (list.childElementCount === 0) announce(list.dataset.none);
   };
   field.addEventListener("input", fill);
   dialog.addEventListener("keydown", (event) => {

@@ -143,7 +143,7 @@ def _wrapper(
 
         @wraps(function)
         def call(*args: Any, **options: Any) -> Any:
-            if _MODE.value[0] and (unless is None or not unless(*args, **options)):
+            if is_autocast_enabled() and (unless is None or not unless(*args, **options)):
                 args = tuple([cast(x) if n in places else x for n, x in enumerate(args)])
                 options = {key: cast(x) if key in names else x for key, x in options.items()}
             return function(*args, **options)

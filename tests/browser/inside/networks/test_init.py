@@ -63,7 +63,7 @@ def test_seeds(bg: Any) -> None:
         nn.init.normal_(bg.zeros(5), generator=bg.random.default_rng(8)).numpy() for _ in range(2)
     )
     np.testing.assert_array_equal(x, y)
-    nn.init.seed(8)  # other numbers than default_rng(8), or data and weights were correlated
+    nn.init.seed(8)  # not the numbers of default_rng(8): data and weights would be correlated
     assert not np.intersect1d(nn.init.normal_(bg.zeros(5)).numpy(), x).size
 
 
