@@ -8,6 +8,7 @@ from collections.abc import Callable
 import pytest
 from harness.notebook import NotebookPage, hold_kernels
 from harness.patience import PATIENCE_MS
+from harness.snapshots import starts_from_a_snapshot
 from playwright.sync_api import Page, Route, expect
 
 INTERRUPTIBLE = {
@@ -46,10 +47,7 @@ def test_context_variables_last_from_cell_to_cell(notebook: NotebookPage) -> Non
 
 @pytest.mark.firefox
 def test_a_returning_visitor_starts_from_memory_with_ipython(notebook: NotebookPage) -> None:
-    # Without the snapshot, the kernel imports its module `bytecode` first.
-    notebook.run("import sys\nnames = list(sys.modules)")
-    code = "names.index('IPython') < names.index('notebook_kernel.bytecode')"
-    expect(notebook.run(code)).to_have_text("True")
+    assert starts_from_a_snapshot(notebook.page)
     # micropip refers to this page's packages, and not to those of the page that made the snapshot.
     expect(notebook.run("import micropip\n'numpy' in micropip.list()")).to_have_text("True")
 

@@ -13,10 +13,12 @@ import pytest
 from harness.lab import Lab
 from harness.notebook import NotebookPage
 from harness.patience import PATIENCE_MS, PATIENCE_S
+from harness.snapshots import starts_from_a_snapshot
 from harness.static import static_host
 from playwright.sync_api import BrowserContext, Page, expect
 
 from devsite.site import prepare
+from publish.cli import main
 from publish.folder import PublishRefused, publish
 
 pytestmark = pytest.mark.all
@@ -44,7 +46,7 @@ def files_of(folder: Path) -> int:
 def host(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A host's folder with the page at project/."""
     host = tmp_path_factory.mktemp("host")
-    publish(prepare().roots, host / "project")
+    assert main([str(host / "project"), "--offline"]) == 0
     return host
 
 
@@ -70,6 +72,7 @@ def test_a_published_page_is_isolated_and_works_without_its_host(
         expect(notebook.run("import browsergpu as bg\nfloat(bg.sum(bg.ones(5)))")).to_have_text(
             "5.0"
         )
+        assert starts_from_a_snapshot(page)
         notebook.start("while True: pass")
         notebook.wait_state("busy")
         notebook.press("Interrupt")

@@ -37,7 +37,7 @@ export default [
   },
   { files: IN_WORKERS, languageOptions: { globals: { ...worker, importScripts: "readonly" } } },
   {
-    files: ["tests/javascript/*.mjs", "tests/browser/harness/*.cjs"],
+    files: ["tests/javascript/*.mjs", "tests/browser/harness/*.cjs", "tools/snapshot/*.mjs"],
     languageOptions: { globals: node },
   },
 ];

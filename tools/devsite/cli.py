@@ -1,28 +1,30 @@
 """The command line of serve.py."""
 
 import argparse
+import contextlib
 import os
 import signal
 import sys
 import threading
 import webbrowser
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NoReturn
 
 from devsite.errors import SiteError
-from devsite.progress import Console
+from devsite.layout import Layout
+from devsite.progress import Console, Progress
 from devsite.server import is_loopback, make_server, server_url
 from devsite.site import prepare
+from snapshot.maker import ensure_snapshot
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Prepare the site, serve it until Ctrl-C, and return the exit status."""
     options = _parse(arguments)
     signal.signal(signal.SIGTERM, _stop)
+    progress = Console(sys.stderr)
     try:
-        site = prepare(
-            offline=options.offline, refresh=options.refresh, progress=Console(sys.stderr)
-        )
+        site = prepare(offline=options.offline, refresh=options.refresh, progress=progress)
         server = make_server(site.roots, options.host, options.port, site.late)
     except SiteError as error:
         print(error, file=sys.stderr)
@@ -31,12 +33,32 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print("Stopped.", file=sys.stderr)
         return 130
     try:
-        with server:
+        with server, _making_snapshot(progress):
             _announce(server_url(server), options)
             server.serve_forever()
     except KeyboardInterrupt:
         print("Stopped.", file=sys.stderr)
     return 0
+
+
+@contextlib.contextmanager
+def _making_snapshot(progress: Progress) -> Iterator[None]:
+    """Make the snapshot for first visits while the site is served."""
+    cancelled = threading.Event()
+    maker = threading.Thread(target=_make_snapshot, args=(progress, cancelled), daemon=True)
+    maker.start()
+    try:
+        yield
+    finally:
+        cancelled.set()
+        maker.join(timeout=5)  # it may also be waiting for another process
+
+
+def _make_snapshot(progress: Progress, cancelled: threading.Event) -> None:
+    try:
+        ensure_snapshot(Layout(), progress, cancelled)
+    except (SiteError, OSError) as error:
+        progress.note(f"First visits start slower: {error}")
 
 
 def _announce(url: str, options: argparse.Namespace) -> None:

@@ -33,6 +33,11 @@ class Layout:
         return self.cache / "site-lock"
 
     @property
+    def start(self) -> Path:
+        """The files from which Python starts on a first visit, if tools/snapshot made them."""
+        return self.cache / "start"
+
+    @property
     def docs(self) -> Path:
         """The documentation site, if tools/docsite built it."""
         return self.cache / "docs"

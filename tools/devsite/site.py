@@ -16,8 +16,11 @@ from devsite.progress import Progress
 from devsite.server import Late, nothing_late
 from devsite.site_lock import NAME as LOCK
 from devsite.site_lock import write_site_lock
-from devsite.store import Store
+from devsite.store import Store, write_atomically
 from devsite.wheel import ensure_wheel
+
+#: Names of the files in the folder start/, relative to the site.
+START_INDEX = "start/index.json"
 
 
 @dataclass(frozen=True)
@@ -72,6 +75,9 @@ def prepare(
                     if not offline:
                         late = LateWheels(lock, file.version, store, network).bring
             wheel = ensure_wheel(layout, builders, progress, rebuild=refresh)
+            index = layout.start / Path(START_INDEX).name
+            if not index.exists():  # tools/snapshot replaces it
+                write_atomically(index, [b"[]"], layout.temporary)
         finally:
             # A thread that was cancelled while it waited for a server leaves its file.
             store.clear_temporary()
@@ -80,6 +86,7 @@ def prepare(
         "/gallery/": layout.gallery,
         "/lock/": layout.lock,
         "/pyodide/": layout.files / "pyodide",
+        "/start/": layout.start,
         "/vendor/": layout.files / "vendor",
         "/wheel/": layout.wheel,
     }

@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from devsite.errors import SiteError
+from devsite.layout import Layout
 from devsite.progress import Console
 from devsite.site import prepare
 from publish.folder import publish
+from snapshot.maker import ensure_snapshot
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -29,7 +31,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.jupyterlite and not (options.jupyterlite / "index.html").is_file():
         parser.error(f"{options.jupyterlite} has no index.html: build it with tools/jupyterlite")
     try:
-        site = prepare(offline=options.offline, progress=Console(sys.stderr))
+        progress = Console(sys.stderr)
+        site = prepare(offline=options.offline, progress=progress)
+        ensure_snapshot(Layout(), progress)
         publish(site.roots, options.folder, options.jupyterlite)
     except (SiteError, OSError) as error:
         print(error, file=sys.stderr)

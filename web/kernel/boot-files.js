@@ -41,23 +41,25 @@ async function sizeOf(path) {
   return response.ok ? Number(response.headers.get("Content-Length")) || 0 : 0;
 }
 
-/** Return the lock file's text and the wheel's address. */
+/** Return the lock file's text, the wheel's address, and the names of the files in start/. */
 export async function bootFiles() {
-  const [lockFile, index] = await Promise.all([
+  const [lockFile, index, onSite] = await Promise.all([
     read("lock/pyodide-lock.json", "text"),
     read("wheel/index.json", "json"),
+    read("start/index.json", "json"),
   ]);
-  return { lockFile, wheel: new URL(index.wheel, addressOf("wheel/index.json")).href };
+  return { lockFile, wheel: new URL(index.wheel, addressOf("wheel/index.json")).href, onSite };
 }
 
-/** Return the bytes of every file to load, by path. */
-export async function bootSizes({ lockFile, wheel }) {
+/** Return the bytes of every file to load, by path. `starting` names those in start/. */
+export async function bootSizes({ lockFile, wheel }, starting) {
   const lock = JSON.parse(lockFile);
   const paths = [
     ...CORE,
     ...withDependencies(lock, PACKAGES).map((name) => lock.packages[name].file_name),
   ].map((name) => new URL(addressOf(`pyodide/${name}`)).pathname);
   paths.push(new URL(wheel).pathname);
+  paths.push(...starting.map((name) => new URL(addressOf(`start/${name}`)).pathname));
   const sizes = await Promise.all(paths.map(sizeOf));
   return new Map(paths.map((path, i) => [path, sizes[i]]));
 }

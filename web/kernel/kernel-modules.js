@@ -10,7 +10,7 @@ const NAMES = [
   "screen", "after_import", "figures", "dark_figures", "dark_templates", "asking", "url_requests", "comms",
   "page_comm", "packages", "display", "processes", "installing", "gpu_work", "timing", "shell",
   "completion", "documentation", "analysis", "outline", "graphics_memory", "gpu_arrays", "variables",
-  "runner",
+  "restored", "runner",
 ];
 
 /** Read the modules' texts. */
@@ -26,11 +26,24 @@ export function writeModules(pyodide, texts) {
 if "${FOLDER}" not in sys.path: sys.path.append("${FOLDER}")`);
 }
 
-/** Read the bytecode. `lockFile` and `wheel` determine the packages, and `texts` are the modules. */
-export async function readModules({ lockFile, wheel }, texts) {
-  const place = await openKept("browsergpu-bytecode",
-    [lockFile, await (await answer(new URL(wheel))).arrayBuffer(), ...texts]);
-  return new KernelModules(texts, place, await place?.read());
+export const BYTECODE = "browsergpu-bytecode";
+
+/** Return the inputs of the bytecode, its key: those of the packages, and the modules' texts. */
+export const bytecodeSources = async ({ lockFile, wheel }, texts) =>
+  [lockFile, await (await answer(new URL(wheel))).arrayBuffer(), ...texts];
+
+/** Read the bytecode. */
+export async function readModules(files, texts) {
+  const place = await openKept(BYTECODE, await bytecodeSources(files, texts), files.onSite);
+  return new KernelModules(texts, place, await place.read());
+}
+
+/** Return the bytecode of the packages that the kernel imports but the snapshot does not have. */
+export function makeBytecode(pyodide, texts) {
+  writeModules(pyodide, texts);
+  const finish = pyodide.pyimport("notebook_kernel.bytecode").record();
+  pyodide.pyimport("browsergpu");
+  return finish().toJs();
 }
 
 async function answer(url) {
@@ -57,11 +70,11 @@ class KernelModules {
     writeModules(pyodide, this.#texts);
     const bytecode = pyodide.pyimport("notebook_kernel.bytecode");
     const isThere = this.#archive && bytecode.restore(this.#archive);
-    if (!isThere && this.#place) this.#finish = bytecode.record();
+    if (!isThere && this.#place.canStore) this.#finish = bytecode.record();
     bytecode.destroy();
   }
 
-  /** Cache the compiled modules, if none were cached. */
+  /** Store the compiled modules, if there were none. */
   async keep() {
     if (!this.#finish) return;
     await this.#place.write(this.#finish().toJs());

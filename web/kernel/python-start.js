@@ -1,6 +1,6 @@
 /**
  * Starts Python with the kernel's modules. The start takes seconds and always ends in the same
- * memory. The browser stores a snapshot of that memory (memory-maker.js makes it) for the next boot.
+ * memory, of which the site has a snapshot. Otherwise memory-maker.js makes one for the next boot.
  */
 import { loadPyodide } from "../pyodide/pyodide.mjs";
 import { addressOf } from "./addresses.js";
@@ -10,12 +10,15 @@ import { readTexts, writeModules } from "./kernel-modules.js";
 import { describing, restoring } from "./memory-objects.js";
 
 export const HOME = "/home/pyodide";
+const PYODIDE = addressOf("pyodide/");
+/** The program's name in a browser. */
+const PROGRAM = "./this.program";
 
 const ENVIRONMENT = { HOME, MPLBACKEND: "module://matplotlib_inline.backend_inline" };
 
-const options = (lockFile) => ({
-  indexURL: addressOf("pyodide/"),
-  packageBaseUrl: addressOf("pyodide/"),
+const options = (lockFile, folder) => ({
+  indexURL: folder,
+  packageBaseUrl: folder,
   lockFileContents: lockFile,
   env: { ...ENVIRONMENT }, // Pyodide writes into it.
   stdin: () => null,
@@ -23,7 +26,7 @@ const options = (lockFile) => ({
 
 /** Modules in the snapshot. None may hold references to the page, nor have compiled code. */
 const IMPORTS = [
-  "notebook_kernel.runner",
+  "notebook_kernel.restored", "notebook_kernel.runner",
   "asyncio", "cProfile", "concurrent.futures", "dataclasses", "decimal", "email.parser",
   "fractions", "getpass", "hashlib", "html.parser", "http.client", "importlib.metadata",
   "importlib.resources", "inspect", "json", "logging.config", "pathlib", "pdb", "pickle",
@@ -31,38 +34,61 @@ const IMPORTS = [
   "tempfile", "tokenize", "typing", "zipfile",
 ];
 
-const openMemory = (lockFile, texts) =>
-  openKept("browsergpu-python", [JSON.stringify([ENVIRONMENT, IMPORTS, texts]), lockFile]);
+export const MEMORY = "browsergpu-python";
 
-/** Return the cache entry of the memory and its bytes, if any. Returns null without a cache. */
-export async function readMemory(lockFile, texts) {
-  const place = await openMemory(lockFile, texts);
-  return place && { place, bytes: await place.read() };
+/** Return the inputs of the memory, its key. Python's memory notes whether it can be suspended. */
+export const memorySources = (lockFile, texts) =>
+  [JSON.stringify([ENVIRONMENT, IMPORTS, texts, "Suspending" in WebAssembly]), lockFile];
+
+/** Return the memory's file. */
+export const openMemory = ({ lockFile, onSite }, texts) =>
+  openKept(MEMORY, memorySources(lockFile, texts), onSite);
+
+/**
+ * Start Python with these packages (names or addresses) from the bytes of a snapshot. `folder` has
+ * Pyodide; in Node.js, it is a path.
+ */
+export async function startFromMemory(lockFile, bytes, packages, folder = PYODIDE) {
+  const python = await loadPyodide(/** @type {any} */ (
+    { ...options(lockFile, folder), packages, ...restoring(bytes) }));
+  const { _module: module } = /** @type {any} */ (python);
+  const names = module._tzname / module.HEAPU32.BYTES_PER_ELEMENT;
+  module.__tzset_js(
+    module._timezone, module._daylight, module.HEAPU32[names], module.HEAPU32[names + 1]);
+  // As in Emscripten, which sets it only once.
+  const language = `${navigator.language.replace("-", "_")}.UTF-8`;
+  const restored = python.pyimport("notebook_kernel.restored");
+  restored.update(language, navigator.userAgent);
+  restored.destroy();
+  return python;
 }
 
-/** Start Python with these packages (names or addresses), from the snapshot if there is one. */
+/** Start Python with these packages, from the memory's file if it can. */
 export async function startPython(lockFile, memory, packages) {
-  const start = (more) => loadPyodide(/** @type {any} */ (
-    { ...options(lockFile), packages, ...more }));
-  if (!memory?.bytes) return start();
-  try {
-    const python = await start(restoring(memory.bytes));
-    // Otherwise each boot would begin with the same random numbers.
-    python.runPython("import random; random.seed(); del random");
-    return python;
-  } catch (error) {
-    console.info(`Python starts anew: ${error}`);
-    await memory.place.clear();
-    memory.bytes = null;
-    return start();
+  let bytes;
+  while ((bytes = await memory.read())) {
+    try {
+      return await startFromMemory(lockFile, bytes, packages);
+    } catch (error) {
+      console.info(`Python cannot start from its snapshot: ${error}`);
+      await memory.drop();
+    }
   }
+  return loadPyodide({ ...options(lockFile, PYODIDE), packages });
 }
 
 /** Store the memory of a Python that has just started. */
 export async function keepMemory(lockFile) {
   const texts = await readTexts();
+  const memory = await openMemory({ lockFile, onSite: [] }, texts);
+  await memory.write(await makeMemory(lockFile, texts));
+}
+
+/** Return the memory of a Python that has just started. `folder` is as in startFromMemory. */
+export async function makeMemory(lockFile, texts, folder = PYODIDE) {
   const python = await loadPyodide(/** @type {any} */ (
-    { ...options(lockFile), packages: PURE_PACKAGES, _makeSnapshot: true }));
+    { ...options(lockFile, folder), packages: PURE_PACKAGES, _makeSnapshot: true, _sysExecutable: PROGRAM }
+  ));
   writeModules(python, texts);
   python.runPython(`
 import gc
@@ -72,6 +98,5 @@ gc.collect()
 del gc, name`);
   // Pyodide requires that no packages are loaded. Their files are not in the memory.
   for (const name of Object.keys(python.loadedPackages)) delete python.loadedPackages[name];
-  const bytes = python.makeMemorySnapshot(/** @type {any} */ ({ serializer: describing(python) }));
-  await (await openMemory(lockFile, texts))?.write(bytes);
+  return python.makeMemorySnapshot(/** @type {any} */ ({ serializer: describing(python) }));
 }

@@ -10,7 +10,7 @@ import { Interruption } from "./interruption.js";
 import { readModules, readTexts } from "./kernel-modules.js";
 import { keepPackages } from "./package-cache.js";
 import { Pictures } from "./pictures.js";
-import { HOME, readMemory, startPython } from "./python-start.js";
+import { HOME, openMemory, startPython } from "./python-start.js";
 
 /** Delay, so that a user who has just opened the page can begin first. */
 const IDLE_MS = 5000;
@@ -63,12 +63,14 @@ async function boot({ interruptBuffer, answerBuffer, mailBuffer }) {
   const homeFiles = readKept();
   post({ type: "boot", stage: "Looking up the files" });
   const [files, texts] = await Promise.all([bootFiles(), readTexts()]);
+  const memory = await openMemory(files, texts);
+  const isReturning = await memory.isStored();
+  // Files from the browser's cache need no progress, and load faster without it.
+  const downloads = isReturning ? null
+    : watchDownloads(await bootSizes(files, memory.isOnSite ? files.onSite : []),
+      (progress) => post({ type: "boot", ...progress }));
   const reading = readModules(files, texts);
   reading.catch(() => {}); // failures are reported where it is awaited
-  const memory = await readMemory(files.lockFile, texts);
-  // Files from the browser's cache need no progress, and load faster without it.
-  const downloads = memory?.bytes ? null
-    : watchDownloads(await bootSizes(files), (progress) => post({ type: "boot", ...progress }));
   post({ type: "boot", stage: "Starting Python" });
   try {
     pyodide = await startPython(files.lockFile, memory, [...PACKAGES, files.wheel]);
@@ -94,18 +96,23 @@ async function boot({ interruptBuffer, answerBuffer, mailBuffer }) {
     pyodide: pyodide.version,
     adapter: await describeAdapter(),
   });
-  await prepare(modules, files.lockFile, memory);
+  await prepare(modules);
+  if (memory.canStore && !await memory.isStored()) whenIdle(() => storeMemory(files.lockFile, memory));
 }
 
-/** Prepare what the first cells need and what speeds up the next boot, while Python is idle. */
-async function prepare(modules, lockFile, memory) {
+/** Prepare what the first cells need, and the bytecode for the next boot, while Python is idle. */
+async function prepare(modules) {
   try {
     pyodide.pyimport("browsergpu").destroy();
   } catch {
     return; // The cell that imports it shows why it fails.
   }
   await modules.keep();
-  if (memory && !memory.bytes) whenIdle(() => post({ type: "snapshot", lockFile }));
+}
+
+/** Store the memory for the next boot: the site's, or else a new one. */
+async function storeMemory(lockFile, memory) {
+  if (!await memory.storeSites()) post({ type: "snapshot", lockFile });
 }
 
 /** Call a function after a delay, when Python is idle. */
