@@ -39,7 +39,7 @@ struct Params {
 override A_ALONG: bool = true; // A is contiguous along its rows, and so along k
 override B_ALONG: bool = false; // B is contiguous along its columns
 override DOWN: u32 = 16u; // 16 or 8
-override QUADS: u32 = 4u; // 2, 3 or 4
+override QUADS: u32 = 4u; // 2 or 4
 
 const ACROSS = 8u;
 const DEPTH = 16u;
@@ -50,7 +50,7 @@ override A_PITCH = A_LINES + 1u; // so that stores across lines use all banks
 override B_PITCH = B_LINES + 1u;
 override ROWS = 4u * A_LINES; // of the tile
 override COLUMNS = 4u * B_LINES;
-override B_LOADS = B_LINES * DEPTH / THREADS; // vec4s of B that a thread loads: 2, 3 or 4; of A 4
+override B_LOADS = B_LINES * DEPTH / THREADS; // vec4s of B that a thread loads: 2 or 4; of A 4
 
 var<workgroup> a_tile: array<vec4f, DEPTH * A_PITCH>;
 var<workgroup> b_tile: array<vec4f, DEPTH * B_PITCH>;
@@ -129,8 +129,6 @@ fn store_row(row: u32, column: u32, s0: vec4f, s1: vec4f, s2: vec4f, s3: vec4f, 
   store(row, column + ACROSS, s1, base);
   if (QUADS > 2u) {
     store(row, column + 2u * ACROSS, s2, base);
-  }
-  if (QUADS > 3u) {
     store(row, column + 3u * ACROSS, s3, base);
   }
 }
@@ -196,8 +194,6 @@ fn main(
     b1 = b[b_at1];
     if (B_LOADS > 2u) {
       b2 = b[b_at2];
-    }
-    if (B_LOADS > 3u) {
       b3 = b[b_at3];
     }
   }
@@ -210,8 +206,6 @@ fn main(
     keep_b(thread + THREADS, b1);
     if (B_LOADS > 2u) {
       keep_b(thread + 2u * THREADS, b2);
-    }
-    if (B_LOADS > 3u) {
       keep_b(thread + 3u * THREADS, b3);
     }
     workgroupBarrier();
@@ -231,8 +225,6 @@ fn main(
       if (B_LOADS > 2u) {
         b_at2 += b_step;
         b2 = b[b_at2];
-      }
-      if (B_LOADS > 3u) {
         b_at3 += b_step;
         b3 = b[b_at3];
       }
@@ -269,8 +261,6 @@ fn main(
         s112 = fma(vec4f(r1.y), q2, s112);
         s122 = fma(vec4f(r1.z), q2, s122);
         s132 = fma(vec4f(r1.w), q2, s132);
-      }
-      if (QUADS > 3u) {
         let q3 = b_tile[STEP * B_PITCH + x + 3u * ACROSS];
         s003 = fma(vec4f(r0.x), q3, s003);
         s013 = fma(vec4f(r0.y), q3, s013);

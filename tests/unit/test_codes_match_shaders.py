@@ -46,7 +46,10 @@ CODES: Mapping[tuple[str, str], Codes] = {
     ("quantized_thin_floats.wgsl", "function"): ACTIVATIONS,
     **{
         (f"conv2d{kernel}.wgsl", "function"): ACTIVATIONS
-        for kernel in ("", "_window", "_stream", "_depthwise", "_depthwise_halves", "_sum")
+        for kernel in (
+            *("", "_window", "_window_large", "_stream"),
+            *("_depthwise", "_depthwise_halves", "_sum"),
+        )
     },
     **{
         (f"quantized_{kernel}.wgsl", "FORMAT"): {name: one.code for name, one in FORMATS.items()}

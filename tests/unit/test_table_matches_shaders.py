@@ -181,7 +181,7 @@ CONFIGURATIONS = {
     "gemm_quads": {  # tiles, functions, and transposed operands
         f"{tile}{function}{transposed}"
         for transposed in ("", " nt", " tn", " tt")
-        for tile in ("64", "96", "128")
+        for tile in ("64", "128x64", "128")
         for function in ("", "_relu", "_gelu", "_silu", "_gelu_erf")
     },
     "gemm_sum": {"1", "8"},
@@ -235,6 +235,7 @@ CONFIGURATIONS = {
     "conv2d_stream": {"", "vector", "after", "vector after"},
     "conv2d_sum": {"", "after"},
     "conv2d_window": {"8", "16", "8 after", "16 after"},
+    "conv2d_window_large": {"64", "64_narrow", "64 after", "64_narrow after"},
     "attention": {"", "float", "bool"},
     "scan": {
         *("sum", "prod", "max", "min", "whole_sum", "whole_prod"),

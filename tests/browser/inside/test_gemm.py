@@ -447,7 +447,7 @@ def test_rows_divisible_into_vec4s(backend: Any, m: int, n: int, k: int, name: s
 
 @pytest.mark.parametrize("trans_b", ["no_trans", "trans"])
 @pytest.mark.parametrize("trans_a", ["no_trans", "trans"])
-@pytest.mark.parametrize("name", ["quads128", "quads96", "quads64"])
+@pytest.mark.parametrize("name", ["quads128", "quads128x64", "quads64"])
 def test_matrices_divisible_into_vec4s(backend: Any, name: str, trans_a: str, trans_b: str) -> None:
     sizes = [(4, 4, 16), (132, 100, 32), (68, 260, 16), (256, 128, 48), (100, 8, 2112)]
     if trans_a == "no_trans":

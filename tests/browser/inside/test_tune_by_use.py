@@ -133,7 +133,7 @@ def test_a_winner_is_kept_and_each_call_is_right(fresh: Any, clock: str) -> None
         products = Products(fresh, gpu)
         comparison = settle(fresh, products)
         tried = {candidate.variant.name for candidate in comparison.candidates}
-        assert tried == {"tile32", "tile64", "quads64"}
+        assert tried == {"tile32", "tile64", "quads128x64", "quads64"}
         for candidate in comparison.candidates:
             assert candidate.first is not None, f"{candidate.variant.name} had no turn"
         left = comparison.left  # the last candidate wins, with any number of readings

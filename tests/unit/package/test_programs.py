@@ -209,6 +209,22 @@ CASES: dict[str, tuple[Callable[[E], Any], list[str]]] = {
         lambda e: e.matmul(_new(e, 1024, 1024), _new(e, 1024, 1024)),
         ["gemm.64 256×1×1"],
     ),
+    "matmul many tiles": (
+        lambda e: e.matmul(_new(e, 2048, 768), _new(e, 768, 3072)),
+        ["gemm_quads.128x64 768×1×1"],
+    ),
+    "matmul short": (
+        lambda e: e.matmul(_new(e, 2048, 768), _new(e, 768, 768)),
+        ["gemm.64 384×1×1"],
+    ),
+    "matmul long": (
+        lambda e: e.matmul(_new(e, 2048, 3072), _new(e, 3072, 768)),
+        ["gemm_quads.128x64 192×1×2", "gemm_sum.1 6144×1×1"],
+    ),
+    "matmul few rows per tile": (
+        lambda e: e.matmul(_new(e, 160, 768), _new(e, 768, 8192)),
+        ["gemm.64 384×1×1"],
+    ),
     "matmul large": (
         lambda e: e.matmul(_new(e, 2048, 2048), _new(e, 2048, 2048)),
         ["gemm_quads.128 256×1×1"],
@@ -256,7 +272,7 @@ CASES: dict[str, tuple[Callable[[E], Any], list[str]]] = {
     ),
     "matmul high batch": (
         lambda e: _matmul_high(e, (2, 1296, 1296), (2, 1296, 1296)),
-        ["gemm_quads.128 121×1×2"],
+        ["gemm_quads.64 441×1×2"],
     ),
     "matmul high small": (
         lambda e: _matmul_high(e, (64, 64), (64, 64)),
@@ -414,6 +430,18 @@ CASES: dict[str, tuple[Callable[[E], Any], list[str]]] = {
     "conv 3x3": (
         lambda e: e.conv2d(_new(e, 1, 64, 56, 56), _new(e, 64, 64, 3, 3), padding=1),
         ["conv2d_window.16 28×14×1"],
+    ),
+    "conv 3x3 large": (
+        lambda e: e.conv2d(_new(e, 2, 64, 63, 60), _new(e, 64, 64, 3, 3), padding=1),
+        ["conv2d_window_large.64_narrow 9×8×2"],
+    ),
+    "conv 3x3 large, wide": (
+        lambda e: e.conv2d(_new(e, 1, 64, 80, 80), _new(e, 64, 64, 3, 3), padding=1),
+        ["conv2d_window_large.64 10×10×1"],
+    ),
+    "conv 3x3 for few filters": (
+        lambda e: e.conv2d(_new(e, 2, 16, 56, 56), _new(e, 70, 16, 3, 3), padding=1),
+        ["conv2d_window.16 35×14×2"],
     ),
     "conv 1x1": (
         lambda e: e.conv2d(_new(e, 1, 64, 56, 56), _new(e, 256, 64, 1, 1)),

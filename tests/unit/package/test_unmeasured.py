@@ -170,9 +170,9 @@ def test_candidates_for_autotuning() -> None:
     """The candidates include more than the default, but no variant that would spill registers."""
     device = Choices(APPLE[0], frozenset(), APPLE[1])
     tried = [variant.name for variant in device.plausible("gemm", "large", not_thin)]
-    assert tried == ["tile64", "quads64", "tile32"], "the general one is the last"
+    assert tried == ["tile64", "quads128x64", "quads64", "tile32"], "the general one is the last"
     tried = [variant.name for variant in device.plausible("gemm", "tiny", not_thin)]
-    assert tried == ["tile64", "quads64", "tiny", "tile32"]
+    assert tried == ["tile64", "quads128x64", "quads64", "tiny", "tile32"]
     large = Choices(AMD[0], frozenset(), AMD[1])
     assert {"tile128", "quads128"} < {v.name for v in large.plausible("gemm", "large", not_thin)}
 

@@ -25,11 +25,21 @@ _ACTIVATION_BIT, _LAST_BIT = 8, 16  # lowest bits of the codes of functions in `
 _FEW_FILTERS = 8
 SUM_THREADS = 128  # of conv2d_sum
 #: Size classes by number of outputs: this many or more.
-AMOUNTS = {"256k": 1 << 18, "128k": 1 << 17, "64k": 1 << 16, "32k": 1 << 15, "0": 0}
+AMOUNTS = {
+    "384k": 3 << 17,
+    "256k": 1 << 18,
+    "128k": 1 << 17,
+    "64k": 1 << 16,
+    "32k": 1 << 15,
+    "0": 0,
+}
 #: Minimum steps of the inner loop per part of a sum.
 _LEAST = 4
 #: Minimum parts of a sum. Fewer save less time than the dispatch that adds them takes.
 _LEAST_PARTS = 4
+#: Filters per tile of conv2d_window_large, and how many of them may be missing on average.
+LARGE_FILTERS, _MISSING = 64, 16
+WINDOW_KERNELS = ("conv2d_window", "conv2d_window_large")
 
 Pair = tuple[int, int]
 Grid = tuple[int, int, int]
@@ -56,16 +66,25 @@ class Convolution:
 
     @property
     def kind(self) -> str:
-        """Return "window" for conv2d_window, "point" for a plain 1 × 1, else "other"."""
+        """Return "window" for WINDOW_KERNELS, "point" for a plain 1 × 1, else "other"."""
         if self.kernel == (3, 3) and self.stride == (1, 1) and self.dilation == (1, 1):
             return "window"
         return "point" if self.kernel == (1, 1) and self.padding == (0, 0) else "other"
 
     def window_grid(self, variant: Variant) -> tuple[int, int]:
-        """Return conv2d_window's workgroups: tiles of filters and columns, and of rows."""
+        """Return a window kernel's workgroups: tiles of filters and columns, and of rows."""
         traits = variant.traits
-        across = blocks(self.filters, traits["filters"]) * blocks(self.out[1], traits["columns"])
+        columns = blocks(self.out[1], self.window_columns(variant))
+        across = blocks(self.filters, traits["filters"]) * columns
         return across, blocks(self.out[0], traits["rows"])
+
+    def window_columns(self, variant: Variant) -> int:
+        """Return the columns of a window kernel's tile."""
+        columns = variant.traits["columns"]
+        if variant.kernel == "conv2d_window_large":
+            # Tiles of 7 waste less of the widths 7, 14, 28 and 56.
+            return min((columns, columns - 1), key=lambda few: blocks(self.out[1], few) * few)
+        return columns
 
     @property
     def size_class(self) -> str:
@@ -76,8 +95,16 @@ class Convolution:
         if self.channels == 1 and self.filters <= _FEW_FILTERS:
             return "depthwise"
         outputs = self.images * self.groups * self.filters * product(self.out)
-        amount = next(name for name, least in AMOUNTS.items() if outputs >= least)
+        amounts = iter(AMOUNTS.items())
+        if self.kind == "window" and not self._fills_large_tiles:
+            next(amounts)
+        amount = next(name for name, least in amounts if outputs >= least)
         return f"{self.kind} {amount}"
+
+    @property
+    def _fills_large_tiles(self) -> bool:
+        tiles = blocks(self.filters, LARGE_FILTERS)
+        return LARGE_FILTERS * tiles - self.filters <= _MISSING * tiles
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -99,7 +126,7 @@ class Conv2dPlan:
 def _able(problem: Convolution, variant: Variant) -> bool:
     if variant.kernel == "conv2d_stream":
         return problem.kind == "point" and problem.channels % 4 == 0
-    if variant.kernel == "conv2d_window":
+    if variant.kernel in WINDOW_KERNELS:
         return problem.kind == "window" and fits(*problem.window_grid(variant))
     if variant.kernel == depthwise.KERNEL:
         return problem.channels == 1
@@ -206,7 +233,9 @@ def _steps(plan: Conv2dPlan, variant: Variant, added: int) -> Steps:
         return _streamed(p, variant, added)
     traits, configuration = variant.traits, variant.configuration
     fields: tuple[int, ...]
-    if variant.kernel == "conv2d_window":
+    if variant.kernel in WINDOW_KERNELS:
+        if p.window_columns(variant) != traits["columns"]:
+            configuration = f"{configuration}_narrow"
         across = p.window_grid(variant)
         tiles = product(across)
         terms = p.channels

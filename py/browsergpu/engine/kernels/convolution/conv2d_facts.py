@@ -17,7 +17,13 @@ from browsergpu.engine.kernels.base.family import (
     bindings,
 )
 from browsergpu.engine.kernels.convolution import depthwise
-from browsergpu.engine.kernels.convolution.conv2d import AMOUNTS, conv2d, plan_conv2d, with_after
+from browsergpu.engine.kernels.convolution.conv2d import (
+    AMOUNTS,
+    LARGE_FILTERS,
+    conv2d,
+    plan_conv2d,
+    with_after,
+)
 
 
 def _work(f: Fields) -> Work:
@@ -89,6 +95,21 @@ def _window(name: str, filters: int) -> Variant:
     )
 
 
+def _window_kernel(name: str, configurations: Configurations) -> Kernel:
+    return Kernel(
+        name,
+        f"{name}.wgsl",
+        bindings("x", "w", "bias", "scale", "residual", "y"),
+        params(
+            "channels: u32", "height: u32", "width: u32", "filters: u32", "out_h: u32",
+            "out_w: u32", "pad_h: u32", "pad_w: u32", "groups: u32", "added: u32",
+            "chunk: u32", "first_z: u32",
+        ),
+        configurations=_with_after(configurations),
+        cost=_window_work,
+    )  # fmt: skip
+
+
 def _tile(
     name: str, filters: int, pixels: int, depth: int, workgroups: int, nbytes: int, threads: int
 ) -> Variant:
@@ -106,6 +127,14 @@ def _tile(
 _VARIANTS = (
     _window("window", 16),
     _window("window8", 8),
+    Variant(
+        "window64",
+        "conv2d_window_large",
+        "64",
+        workgroup_bytes=11_712,
+        threads=128,
+        traits={"rows": 8, "columns": 8, "filters": LARGE_FILTERS, "depth": 4, "workgroups": 0},
+    ),
     _tile("tile64x32", 64, 32, 32, 0, 32_768, 256),
     _tile("tile64x32_split", 64, 32, 32, 128, 32_768, 256),
     _tile("tile32", 32, 32, 64, 0, 32_768, 256),
@@ -126,9 +155,14 @@ _ON_A_CPU = {
 }
 _PICKS = {
     "": {
+        "window 384k": "window64",
         **{f"window {amount}": "window" for amount in ("256k", "128k", "64k")},
         **{f"window {amount}": "window8" for amount in ("32k", "0")},
-        **{f"{kind} 256k": "tile64" for kind in ("point", "other")},
+        **{
+            f"{kind} {amount}": "tile64"
+            for kind in ("point", "other")
+            for amount in ("384k", "256k")
+        },
         **{f"{kind} 128k": "tile64x32" for kind in ("point", "other")},
         **{f"{kind} 64k": "tile32" for kind in ("point", "other")},
         "point 32k": "stream",
@@ -177,19 +211,12 @@ FAMILY = KernelFamily(
             configurations=_with_after(_TILES),
             cost=_work,
         ),
-        Kernel(
+        _window_kernel(
             "conv2d_window",
-            "conv2d_window.wgsl",
-            bindings("x", "w", "bias", "scale", "residual", "y"),
-            params(
-                "channels: u32", "height: u32", "width: u32", "filters: u32", "out_h: u32",
-                "out_w: u32", "pad_h: u32", "pad_w: u32", "groups: u32", "added: u32",
-                "chunk: u32", "first_z: u32",
-            ),
-            configurations=_with_after(
-                {"16": {"FILTERS": 16, "SHARES": 4}, "8": {"FILTERS": 8, "SHARES": 8}}
-            ),
-            cost=_window_work,
+            {"16": {"FILTERS": 16, "SHARES": 4}, "8": {"FILTERS": 8, "SHARES": 8}},
+        ),
+        _window_kernel(
+            "conv2d_window_large", {"64": {"COLUMNS": 8}, "64_narrow": {"COLUMNS": 7}}
         ),
         Kernel(
             "conv2d_stream",
@@ -216,17 +243,20 @@ FAMILY = KernelFamily(
     ),
     operations=(Operation("conv2d", _VARIANTS, _PICKS),),
     problems=(
-        _problem("window 256k", 64, 112, 64, 3),
+        _problem("window 384k", 64, 224, 64, 3),
+        _problem("window 256k", 64, 80, 64, 3),
         _problem("window 128k", 64, 56, 64, 3),
         _problem("window 64k", 128, 28, 128, 3),
         _problem("window 32k", 256, 14, 256, 3),
         _problem("window 0", 512, 7, 512, 3),
-        _problem("point 256k", 64, 56, 256, 1),
+        _problem("point 384k", 64, 56, 256, 1),
+        _problem("point 256k", 64, 56, 128, 1),
         _problem("point 128k", 256, 56, 64, 1),
         _problem("point 64k", 512, 28, 128, 1),
         _problem("point 32k", 1024, 14, 256, 1),
         _problem("point 0", 2048, 7, 512, 1),
-        _problem("other 256k", 3, 224, 64, 7, 2),
+        _problem("other 384k", 3, 224, 64, 7, 2),
+        _problem("other 256k", 64, 112, 96, 3, 2),
         _problem("other 128k", 64, 112, 64, 3, 2),
         _problem("other 64k", 128, 56, 128, 3, 2),
         _problem("other 32k", 256, 28, 256, 3, 2),

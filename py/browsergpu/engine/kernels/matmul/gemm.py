@@ -160,8 +160,11 @@ def gemm(
     product = plan.product
     if product is None:
         return
-    able = product.able_of_halves if halves else product.able
-    variant = build.facts.variants.choose("gemm", plan.size_class, able)
+    if halves:
+        size_class, able = product.size_class_of_halves, product.able_of_halves
+    else:
+        size_class, able = plan.size_class, product.able
+    variant = build.facts.variants.choose("gemm", size_class, able)
     added = (bias is not None) * BIAS + (residual is not None) * RESIDUAL + halves
     layout = product.layout(variant, added, activation)
     if plan.swap != layout.exchanged:

@@ -62,7 +62,7 @@ _TILES: Configurations = {
 #: Tiles of gemm_quads.wgsl: rows in fours and in threads, and columns.
 _QUADS: Configurations = {
     "128": {"DOWN": 16, "QUADS": 4},
-    "96": {"DOWN": 16, "QUADS": 3},
+    "128x64": {"DOWN": 16, "QUADS": 2},
     "64": {"DOWN": 8, "QUADS": 2},
 }
 #: Endings of a configuration of gemm: float16 for no operand, for B, or for A and B. The last one
@@ -251,7 +251,7 @@ FAMILY = KernelFamily(
         # n and k that are not divisible by 4, and some that are
         _problem("large", 2048, 2046, 2046),
         _problem("whole 128", 2048, 2048, 2048),
-        _problem("whole 96", 3072, 3072, 3072),
+        _problem("whole 128x64", 3072, 3072, 3072),
         _problem("whole 64", 2560, 2560, 2560),
     ),
     warm_up={"gemm": 10},

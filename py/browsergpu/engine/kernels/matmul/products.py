@@ -19,12 +19,12 @@ THIN_MATRIX_HALVES, THIN_VECTOR_HALVES = 8, 16
 _THIN_ACTIVATION = 256
 #: Activations of a product and their codes.
 ACTIVATIONS: Mapping[str | None, int] = {None: 0, "relu": 1, "gelu": 2, "silu": 3, "gelu_erf": 4}
-#: Tiles of gemm_quads in order of preference: name, rows, columns, workgroups that an NVIDIA H200
-#: runs at once, and throughput of a full GPU relative to the first tile.
+#: Tiles of gemm_quads: name, rows, columns, workgroups that an NVIDIA H200 finishes together, and
+#: throughput of a full GPU relative to the first tile. Small ones only wait for their own SM.
 _TILES_OF_QUADS = (
     ("128", 128, 128, 264, 1.0),
-    ("96", 128, 96, 264, 0.97),
-    ("64", 64, 64, 1056, 0.9),
+    ("128x64", 128, 64, 396, 0.96),
+    ("64", 64, 64, 132, 0.9),
 )
 _TINY = 16  # maximum rows and columns of tiny matrices, which share a workgroup
 _SHORT = 64  # maximum k of tiny matrices
@@ -34,6 +34,8 @@ _THIN = 4  # maximum rows or columns for gemm_thin
 _LINES = 4  # lines that one thread of gemm_thin sums
 _ENOUGH = 200  # workgroups of tiles that keep a large GPU busy
 _PLENTY = 512  # target number of workgroups when k is divided
+_NEARLY = 180  # workgroups that keep it busy with k in two pieces of at least _LONG / 2 steps
+_LONG = 2048
 _SHORTEST = 256  # minimum steps of k per workgroup
 _LARGEST = 2**24  # maximum elements of all partial products
 _SUMMED = 256  # threads of a workgroup of gemm_sum
@@ -111,7 +113,20 @@ class Product:
 
     @property
     def size_class(self) -> str:
-        """The size class for tuned defaults.
+        """The size class for tuned defaults."""
+        own = self.size_class_of_halves
+        if own == "large" and self._has_quads:
+            return f"whole {self._quads_tile}"
+        if own == "medium" and self._has_quads:
+            if self._suits_medium_quads:
+                return "whole 128x64"
+            if self.a_col != 1:  # gemm loads transposed A slowly
+                return "whole 64"
+        return own
+
+    @property
+    def size_class_of_halves(self) -> str:
+        """The size class with float16 operands, which gemm_quads does not support.
 
         Tiny matrices in a batch have a class. Products with vectors are classed by the layout of
         the matrix, all others by the number of tiles and the length of k.
@@ -124,9 +139,7 @@ class Product:
         tiles = self._tiles(64) * max(1, self.k // (2 * _SHORTEST))
         if tiles < 128 or self._vectors <= 32:
             return "small"
-        if self._tiles(128) < _ENOUGH:
-            return "medium"
-        return f"whole {self._quads_tile}" if self._has_quads else "large"
+        return "medium" if self._tiles(128) < _ENOUGH else "large"
 
     @property
     def _has_quads(self) -> bool:
@@ -153,6 +166,13 @@ class Product:
             return share * self.m * self.n * self.count / (waves * at_once * rows * columns)
 
         return max(_TILES_OF_QUADS, key=speed)[0]
+
+    @property
+    def _suits_medium_quads(self) -> bool:
+        """Whether tiles of 128 × 64 fill a large GPU, and rows fill the tiles."""
+        tiles = blocks(self.m, 128) * blocks(self.n, 64) * self.count
+        missing = blocks(self.m, 128) * 128 - self.m
+        return 4 * missing <= self.m and tiles >= (_NEARLY if self.k >= _LONG else _ENOUGH)
 
     @property
     def _is_tiny(self) -> bool:
