@@ -21,10 +21,6 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tools"))
 
-from playwright.sync_api import sync_playwright  # noqa: E402
-
-from devsite import chromium, prepare, serving  # noqa: E402
-
 TIMEOUT_MS = 600_000
 CODE = (ROOT / "bench" / "inside" / "record_cost.py").read_text(encoding="utf-8")
 
@@ -43,6 +39,11 @@ def main() -> None:
     if "--native" in sys.argv[1:]:
         print(asyncio.run(native()))
         return
+    # A machine that runs --native needs neither.
+    from playwright.sync_api import sync_playwright
+
+    from devsite import chromium, prepare, serving
+
     with serving(prepare().roots) as address, sync_playwright() as playwright:
         browser = chromium.launch(playwright)
         page = browser.new_page()
