@@ -6,7 +6,7 @@ import { openKept } from "./kept.js";
 
 const FOLDER = "/opt/notebook";
 const NAMES = [
-  "__init__", "bytecode", "without_terminal", "channel", "outputs", "tracebacks", "waiting",
+  "__init__", "archives", "bytecode", "without_terminal", "channel", "outputs", "tracebacks", "waiting",
   "screen", "after_import", "figures", "dark_figures", "dark_templates", "asking", "url_requests", "comms",
   "page_comm", "packages", "display", "processes", "installing", "gpu_work", "timing", "shell",
   "completion", "documentation", "analysis", "outline", "graphics_memory", "gpu_arrays", "variables",

@@ -94,8 +94,12 @@ export async function makeMemory(lockFile, texts, folder = PYODIDE) {
 import gc
 for name in ${JSON.stringify(IMPORTS)}:
     __import__(name)
+del name
+from notebook_kernel.archives import unpack_wheels
+unpack_wheels()
+del unpack_wheels
 gc.collect()
-del gc, name`);
+del gc`);
   // Pyodide requires that no packages are loaded. Their files are not in the memory.
   for (const name of Object.keys(python.loadedPackages)) delete python.loadedPackages[name];
   return python.makeMemorySnapshot(/** @type {any} */ ({ serializer: describing(python) }));

@@ -19,6 +19,10 @@ const INTERRUPTED = {
   traceback: "KeyboardInterrupt\n", full: "KeyboardInterrupt\n", shortened: false,
 };
 
+/** Begins while the page still asks the browser for a GPU. */
+const beginning = begin();
+beginning.catch(() => {}); // failures are reported where it is awaited
+
 let answers;
 /** @type {HomeFolder} */
 let home;
@@ -45,6 +49,19 @@ function outputPlace() {
   return { run: run ? Number(run) : null, widget: widget || null };
 }
 
+/** Look up the files, and start Python if the browser has stored its memory. */
+async function begin() {
+  const [files, texts] = await Promise.all([bootFiles(), readTexts()]);
+  const memory = await openMemory(files, texts);
+  const start = () => {
+    const reading = readModules(files, texts);
+    const starting = startPython(files.lockFile, memory, [...PACKAGES, files.wheel]);
+    for (const one of [reading, starting]) one.catch(() => {}); // as above
+    return { reading, starting };
+  };
+  return { files, memory, start, started: await memory.isStored() ? start() : null };
+}
+
 async function boot({ interruptBuffer, answerBuffer, mailBuffer }) {
   pictures = new Pictures(
     ({ run: id, picture, ...more }) => post({ type: "picture", id, picture, ...more }, [picture]),
@@ -62,18 +79,15 @@ async function boot({ interruptBuffer, answerBuffer, mailBuffer }) {
 
   const homeFiles = readKept();
   post({ type: "boot", stage: "Looking up the files" });
-  const [files, texts] = await Promise.all([bootFiles(), readTexts()]);
-  const memory = await openMemory(files, texts);
-  const isReturning = await memory.isStored();
+  const { files, memory, start, started } = await beginning;
   // Files from the browser's cache need no progress, and load faster without it.
-  const downloads = isReturning ? null
+  const downloads = started ? null
     : watchDownloads(await bootSizes(files, memory.isOnSite ? files.onSite : []),
       (progress) => post({ type: "boot", ...progress }));
-  const reading = readModules(files, texts);
-  reading.catch(() => {}); // failures are reported where it is awaited
+  const { reading, starting } = started ?? start();
   post({ type: "boot", stage: "Starting Python" });
   try {
-    pyodide = await startPython(files.lockFile, memory, [...PACKAGES, files.wheel]);
+    pyodide = await starting;
   } finally {
     downloads?.stop();
   }

@@ -5,14 +5,16 @@ meaningless, and cached files are marked as unchecked. The browser's cache key h
 which identifies the wheels, and the text of these modules.
 """
 
-import importlib.util
 import io
 import sys
 import zipfile
 from collections.abc import Callable
+from importlib.util import cache_from_source
 from pathlib import Path
 from types import ModuleType
 from typing import Any
+
+from notebook_kernel.archives import extract
 
 # A pyc file begins with a magic number, flags, and 8 bytes of the source's time or hash.
 HEADER = 16
@@ -25,10 +27,9 @@ def restore(archive: Any) -> bool:
     Modules of the memory snapshot are imported already, so their files are left out.
     """
     sources = (getattr(module, "__file__", None) for module in sys.modules.values())
-    imported = {importlib.util.cache_from_source(one) for one in sources if one}
+    imported = {_name(cache_from_source(one)) for one in sources if one}
     try:
-        with zipfile.ZipFile(io.BytesIO(archive.to_py())) as kept:
-            kept.extractall("/", [name for name in kept.namelist() if name not in imported])
+        extract(io.BytesIO(archive.to_py()), "", without=imported)
     except zipfile.BadZipFile:
         return False
     return True
@@ -51,10 +52,15 @@ def record() -> Callable[[], bytes]:
                 path = _compiled(sys.modules[name])
                 if path is not None:
                     data = path.read_bytes()
-                    kept.writestr(str(path), data[:4] + UNCHECKED_HASH + data[HEADER:])
+                    kept.writestr(_name(str(path)), data[:4] + UNCHECKED_HASH + data[HEADER:])
         return content.getvalue()
 
     return finish
+
+
+def _name(path: str) -> str:
+    """Return the name of a file in the archive."""
+    return path.lstrip("/")
 
 
 def _compiled(module: ModuleType) -> Path | None:
@@ -63,5 +69,5 @@ def _compiled(module: ModuleType) -> Path | None:
     ours = "/site-packages/" in source or "/notebook_kernel/" in source
     if not ours or not source.endswith(".py"):
         return None
-    path = Path(importlib.util.cache_from_source(source))
+    path = Path(cache_from_source(source))
     return path if path.exists() else None
