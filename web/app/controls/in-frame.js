@@ -79,6 +79,8 @@
 
   class Comm {
     target_name = "jupyter.widget";
+    /** Whether the kernel's latest change passes the links of this frame. */
+    passesLinks = false;
     /** Messages that came before the model listened. */
     #early = [];
     /** @type {((message: any) => void) | null} */
@@ -120,7 +122,8 @@
       this.#closed = listener;
     }
 
-    receive({ kind, data, buffers, parent: parentId }) {
+    receive({ kind, data, buffers, parent: parentId, passesLinks }) {
+      this.passesLinks = passesLinks;
       const message = {
         content: { comm_id: this.comm_id, data }, buffers: viewsOf(buffers), metadata: {},
         parent_header: parentId ? { msg_id: parentId } : {},
@@ -160,9 +163,11 @@
       async #make(id) {
         const { model } = await ask({ type: "get", id }, `model ${id}`);
         if (!model) throw new Error("Python has closed the widget.");
-        return this.handle_comm_open(new Comm(id), {
+        const made = await this.handle_comm_open(new Comm(id), {
           content: { data: model.data }, buffers: viewsOf(model.buffers), metadata: { version: "2.1.0" },
         });
+        if (/^(Directional)?LinkModel$/.test(made.name)) stopEchoes(made);
+        return made;
       }
 
       async create_view(model, options) {
@@ -174,6 +179,15 @@
         return view;
       }
     }();
+  }
+
+  /** Let a link pass the kernel's changes only if no other frame's copy of it does. */
+  function stopEchoes(link) {
+    const { updateValue } = link;
+    link.updateValue = (source, ...rest) => {
+      const isKernels = source._state_lock !== null;
+      if (!isKernels || source.comm.passesLinks) updateValue.call(link, source, ...rest);
+    };
   }
 
   /** Name fields without a label for screen readers. */

@@ -89,11 +89,13 @@ export function widgetFrame(models, id, area, onCopy = null) {
   const side = {
     held: new Set(),
     post: (message) => {
-      if (frame?.isConnected) frame.contentWindow?.postMessage(message, "*");
-      else {
-        models.leave(side);
-        shown.delete(showLook);
+      if (frame?.isConnected) {
+        frame.contentWindow?.postMessage(message, "*");
+        return true;
       }
+      models.leave(side);
+      shown.delete(showLook);
+      return false;
     },
   };
   const showLook = () => side.post({ type: "look", ...lookOf(box) });

@@ -139,7 +139,12 @@ export class WidgetModels {
     if (kind === "comm_open") this.#loadLinks();
     else {
       const message = { type: "comm", kind, comm, data, buffers, parent: this.#sent.get(id) ?? null };
-      for (const frame of this.#frames) if (frame.held.has(comm)) frame.post(message);
+      // Each frame has its own copy of a link. A user's change has passed the link of their frame,
+      // whereas Python's must pass one.
+      let passesLinks = data.method === "update";
+      for (const frame of this.#frames) {
+        if (frame.held.has(comm) && frame.post({ ...message, passesLinks })) passesLinks = false;
+      }
     }
   }
 
