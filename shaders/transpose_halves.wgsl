@@ -1,5 +1,5 @@
 // y[z, j, i] = x[z, i, j] for a batch of row-major matrices of rows × columns halves, two in a
-// word. The number of columns is even. y's rows have `pitch` halves, also even, padded with zeros.
+// word. y's rows have `pitch` halves, an even number, padded with zeros.
 //
 // A workgroup moves a tile of 64 × 64 through workgroup memory. A thread transposes blocks of 2 ×
 // 2, two words into two, so that neighbouring threads read and write neighbouring words. Reads 2
@@ -24,6 +24,15 @@ const STEPS = WORDS * WORDS / THREADS;
 
 var<workgroup> tile: array<u32, SIDE * PITCH>; // [column of x][row of x / 2]
 
+// Two halves of x, of which the first may be the upper one of a word.
+fn pair_at(i: u32) -> u32 {
+  let word = x[i / 2u];
+  if (i % 2u == 0u) {
+    return word;
+  }
+  return (word >> 16u) | (x[i / 2u + 1u] << 16u);
+}
+
 @compute @workgroup_size(THREADS)
 fn main(
   @builtin(workgroup_id) workgroup: vec3u,
@@ -38,23 +47,22 @@ fn main(
   }
   let row0 = which / tile_columns * SIDE;
   let column0 = which % tile_columns * SIDE;
-  let across = params.columns / 2u;
   let along = params.pitch / 2u;
-  let x_first = workgroup.z * params.rows * across;
+  let x_first = workgroup.z * params.rows * params.columns;
   let y_first = workgroup.z * params.columns * along;
   for (var step = 0u; step < STEPS; step++) {
     let pair = thread / WORDS + step * (THREADS / WORDS); // of rows
     let word = thread % WORDS;
     let row = row0 + 2u * pair;
-    let column = column0 / 2u + word;
+    let column = column0 + 2u * word;
     var upper = 0u;
     var lower = 0u;
-    if (column < across) {
+    if (column < params.columns) {
       if (row < params.rows) {
-        upper = x[x_first + row * across + column];
+        upper = pair_at(x_first + row * params.columns + column);
       }
       if (row + 1u < params.rows) {
-        lower = x[x_first + (row + 1u) * across + column];
+        lower = pair_at(x_first + (row + 1u) * params.columns + column);
       }
     }
     tile[2u * word * PITCH + pair] = (upper & 0xffffu) | (lower << 16u);

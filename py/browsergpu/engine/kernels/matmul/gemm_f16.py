@@ -227,8 +227,6 @@ def is_by_matrices(facts: Facts, plan: GemmF16Plan) -> bool:
         return False
     if plan.count > MAX_PER_DIMENSION or not _has_room(facts, plan):
         return False
-    if (plan.flip_a and plan.m % 2) or (plan.flip_b and plan.k % 2):
-        return False
     variant = facts.variants.choose(_OP, plan.size_class, plan.fits)
     return plan.fits(variant) and variant.features >= MATRICES
 
@@ -248,10 +246,7 @@ def ready(build: Build, x: Slot, count: int, rows: int, columns: int, flip: bool
 
 
 def turned(build: Build, x: Slot, count: int, rows: int, columns: int) -> Slot:
-    """Return a temporary with x transposed and rows padded to a multiple of 8.
-
-    x must have an even number of columns.
-    """
+    """Return a temporary with x transposed and rows padded to a multiple of 8."""
     pitch = _whole(rows)
     made = build.temporary(2 * count * columns * pitch)
     tiles = blocks(pitch, _TURNED) * blocks(columns, _TURNED)
