@@ -3,9 +3,10 @@
     python3 bench/boot.py --times 5
 
 Prints the median seconds from the navigation to "Ready", and to the first result of a sum on the
-GPU, which includes importing browsergpu and opening the GPU. Each visit starts with an empty
-browser profile ("cold"). When the browser has cached the files of the first boot, it restarts with
-the same profile ("warm"). The site is served from this machine, so no network is measured.
+GPU, which includes importing browsergpu and opening the GPU. The first visit starts with an empty
+browser profile. When the browser has cached its files, it restarts with the same profile for the
+second visit, and again for the third. The site is served from this machine, so no network is
+measured.
 
 Run it with .cache/venv/bin/python, after tests/run.py has created that environment.
 """
@@ -59,13 +60,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--times", type=int, default=5, help="number of visits of each kind")
     times = parser.parse_args().times
-    measured: dict[str, list[tuple[float, float]]] = {"cold": [], "warm": []}
+    measured: dict[str, list[tuple[float, float]]] = {"first": [], "second": [], "third": []}
     roots = prepare().roots
     ensure_snapshot(Layout(), Console(sys.stderr))
     with serving(roots) as address, sync_playwright() as playwright:
         for _ in range(times):
             with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
-                for rows in measured.values():  # the cold visit leaves a warm profile
+                for rows in measured.values():
                     rows.append(boot(playwright, Path(profile), f"{address}/"))
     print(f"{'medians of ' + str(times):<16}{'Ready':>10}{'first sum':>12}")
     for kind, rows in measured.items():
