@@ -41,6 +41,7 @@ def html(x: Array) -> str | None:
     )
     if not readback.can_read(x):
         return _LINE.format(escape(facts))
+    readback.computed(x)  # before a kernel computes statistics of an array too large to store
     numbers = _numbers(x, channels)
     drawn = _histogram(numbers) if channels is None else _picture(numbers, x, channels)
     return (

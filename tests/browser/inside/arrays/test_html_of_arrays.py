@@ -57,6 +57,13 @@ def test_the_html_shows_whether_the_array_is_computed() -> None:
     assert "not computed yet" not in html(x)
 
 
+def test_arrays_that_cannot_be_stored_launch_nothing() -> None:
+    x = bg.ones((10**6, 10**6)) * 2
+    with bg.profile() as launched, pytest.raises(bg.errors.OutOfMemory, match=r"3\.6 TiB"):
+        html(x)
+    assert not launched.events
+
+
 def test_large_matrices_are_reduced_by_means_of_blocks() -> None:
     x = np.zeros((400, 600), np.float32)
     x[:, ::4] = 1  # a block of 4 x 4 has the mean 1/4
