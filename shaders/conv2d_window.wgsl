@@ -10,30 +10,7 @@
 // are written to y one after the other, for conv2d_sum. Cost: 18 N F P Q C / groups operations.
 // For a missing bias, scale or residual, a buffer must be bound but is not read.
 
-struct Params {
-  channels: u32, // of one group
-  height: u32,
-  width: u32,
-  filters: u32, // of one group
-  out_h: u32,
-  out_w: u32,
-  pad_h: u32,
-  pad_w: u32,
-  groups: u32,
-  added: u32, // whether each filter has a bias; with AFTER as in lib/convolution_end.wgsl
-  chunk: u32, // channels per part of the sum
-  first_z: u32,
-}
-
-@group(0) @binding(0) var<storage, read> x: array<f32>;
-@group(0) @binding(1) var<storage, read> w: array<f32>;
-@group(0) @binding(2) var<storage, read> bias: array<f32>;
-@group(0) @binding(3) var<storage, read> scale: array<f32>;
-@group(0) @binding(4) var<storage, read> residual: array<f32>;
-@group(0) @binding(5) var<storage, read_write> y: array<f32>;
-@group(1) @binding(0) var<uniform> params: Params;
-
-//#include lib/convolution_end.wgsl
+//#include lib/conv2d_window.wgsl
 
 override FILTERS: u32 = 16u; // a multiple of 4
 override SHARES: u32 = 4u; // 128 threads: 64 / FILTERS
@@ -175,25 +152,5 @@ fn main(
   }
   let out_row = row0 + thread % 32u / COLUMNS;
   let out_column = column0 + thread % COLUMNS;
-  if (out_row >= params.out_h || out_column >= params.out_w) {
-    return;
-  }
-  for (var i = 0u; i < 4u; i++) {
-    let filter_index = filter0 + thread / 32u * 4u + i;
-    if (filter_index < params.filters) {
-      let row_of_y = (z * params.filters + filter_index) * params.out_h + out_row;
-      let at = row_of_y * params.out_w + out_column;
-      //#if AFTER
-      if (AFTER != 0u) {
-        y[at] = ended(sum[i], filters_before + filter_index, at);
-        continue;
-      }
-      //#endif
-      var added = 0.0;
-      if (params.added != 0u) {
-        added = bias[filters_before + filter_index];
-      }
-      y[at] = sum[i] + added;
-    }
-  }
+  store(sum, filter0 + thread / 32u * 4u, filters_before, z, out_row, out_column);
 }

@@ -9,30 +9,7 @@
 // partial sums over c are written to y one after the other, for conv2d_sum. Cost: 18 N F P Q C /
 // groups operations. For a missing bias, scale or residual, a buffer must be bound but is not read.
 
-struct Params {
-  channels: u32, // of one group
-  height: u32,
-  width: u32,
-  filters: u32, // of one group
-  out_h: u32,
-  out_w: u32,
-  pad_h: u32,
-  pad_w: u32,
-  groups: u32,
-  added: u32, // whether each filter has a bias; with AFTER as in lib/convolution_end.wgsl
-  chunk: u32, // channels per part of the sum
-  first_z: u32,
-}
-
-@group(0) @binding(0) var<storage, read> x: array<f32>;
-@group(0) @binding(1) var<storage, read> w: array<f32>;
-@group(0) @binding(2) var<storage, read> bias: array<f32>;
-@group(0) @binding(3) var<storage, read> scale: array<f32>;
-@group(0) @binding(4) var<storage, read> residual: array<f32>;
-@group(0) @binding(5) var<storage, read_write> y: array<f32>;
-@group(1) @binding(0) var<uniform> params: Params;
-
-//#include lib/convolution_end.wgsl
+//#include lib/conv2d_window.wgsl
 
 override COLUMNS: u32 = 8u; // 8 or 7
 
@@ -53,38 +30,37 @@ const AREA = (ROWS + 2u) * AREA_WIDTH;
 var<workgroup> w_tile: array<vec4f, STEPS * PITCH>; // [channel, r, s][filters]; sums of a slice
 var<workgroup> x_tile: array<vec4f, DEPTH * AREA / 4u>; // [channel][row][4 columns]
 
-// Writes half of the filters, from filter0.
-fn store(
+// Adds both slices' sums of a thread's pixels for four filters in workgroup memory.
+fn add_slices(
+  slice: u32, place: u32, s_0: vec4f, s_1: vec4f, s_2: vec4f, s_3: vec4f, s_4: vec4f, s_5: vec4f,
+  s_6: vec4f, s_7: vec4f,
+) {
+  if (slice == 0u) {
+    //#repeat P 8
+    w_tile[place + P * SUM_PITCH] = s_P;
+    //#end
+  }
+  workgroupBarrier();
+  if (slice == 1u) {
+    //#repeat P 8
+    w_tile[place + P * SUM_PITCH] += s_P;
+    //#end
+  }
+  workgroupBarrier();
+}
+
+// Writes half of the filters, from filter0. Neighbouring threads write neighbouring pixels.
+fn store_half(
   thread: u32, z: u32, filter0: u32, filters_before: u32, row0: u32, column0: u32,
 ) {
   let column = thread % 8u;
   let row = thread / 8u % ROWS;
-  let out_row = row0 + row;
-  let out_column = column0 + column;
-  if (column >= COLUMNS || out_row >= params.out_h || out_column >= params.out_w) {
+  if (column >= COLUMNS) {
     return;
   }
   for (var quad = thread / PLACES; quad < F8; quad += SLICES) {
     let sums = w_tile[row * F8 + quad + column * SUM_PITCH];
-    for (var i = 0u; i < 4u; i++) {
-      let filter_index = filter0 + 4u * quad + i;
-      if (filter_index < params.filters) {
-        let row_of_y = (z * params.filters + filter_index) * params.out_h + out_row;
-        let at = row_of_y * params.out_w + out_column;
-        let own = filters_before + filter_index;
-        //#if AFTER
-        if (AFTER != 0u) {
-          y[at] = ended(sums[i], own, at);
-          continue;
-        }
-        //#endif
-        var added = 0.0;
-        if (params.added != 0u) {
-          added = bias[own];
-        }
-        y[at] = sums[i] + added;
-      }
-    }
+    store(sums, filter0 + 4u * quad, filters_before, z, row0 + row, column0 + column);
   }
 }
 
@@ -209,33 +185,9 @@ fn main(
     workgroupBarrier();
   }
 
-  // Both slices' sums of four filters of each thread, and then of the others, go through workgroup
-  // memory, from which neighbouring threads take neighbouring pixels.
-  if (slice == 0u) {
-    //#repeat P 8
-    w_tile[place + P * SUM_PITCH] = lo_P;
-    //#end
-  }
+  add_slices(slice, place, lo_0, lo_1, lo_2, lo_3, lo_4, lo_5, lo_6, lo_7);
+  store_half(thread, z, filter0, filters_before, row0, column0);
   workgroupBarrier();
-  if (slice == 1u) {
-    //#repeat P 8
-    w_tile[place + P * SUM_PITCH] += lo_P;
-    //#end
-  }
-  workgroupBarrier();
-  store(thread, z, filter0, filters_before, row0, column0);
-  workgroupBarrier();
-  if (slice == 0u) {
-    //#repeat P 8
-    w_tile[place + P * SUM_PITCH] = hi_P;
-    //#end
-  }
-  workgroupBarrier();
-  if (slice == 1u) {
-    //#repeat P 8
-    w_tile[place + P * SUM_PITCH] += hi_P;
-    //#end
-  }
-  workgroupBarrier();
-  store(thread, z, filter0 + FILTERS / 2u, filters_before, row0, column0);
+  add_slices(slice, place, hi_0, hi_1, hi_2, hi_3, hi_4, hi_5, hi_6, hi_7);
+  store_half(thread, z, filter0 + FILTERS / 2u, filters_before, row0, column0);
 }

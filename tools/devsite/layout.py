@@ -38,6 +38,11 @@ class Layout:
         return self.cache / "start"
 
     @property
+    def start_index(self) -> Path:
+        """The names of those files."""
+        return self.start / "index.json"
+
+    @property
     def docs(self) -> Path:
         """The documentation site, if tools/docsite built it."""
         return self.cache / "docs"

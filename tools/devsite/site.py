@@ -19,9 +19,6 @@ from devsite.site_lock import write_site_lock
 from devsite.store import Store, write_atomically
 from devsite.wheel import ensure_wheel
 
-#: Names of the files in the folder start/, relative to the site.
-START_INDEX = "start/index.json"
-
 
 @dataclass(frozen=True)
 class Site:
@@ -75,9 +72,8 @@ def prepare(
                     if not offline:
                         late = LateWheels(lock, file.version, store, network).bring
             wheel = ensure_wheel(layout, builders, progress, rebuild=refresh)
-            index = layout.start / Path(START_INDEX).name
-            if not index.exists():  # tools/snapshot replaces it
-                write_atomically(index, [b"[]"], layout.temporary)
+            if not layout.start_index.exists():  # tools/snapshot replaces it
+                write_atomically(layout.start_index, [b"[]"], layout.temporary)
         finally:
             # A thread that was cancelled while it waited for a server leaves its file.
             store.clear_temporary()

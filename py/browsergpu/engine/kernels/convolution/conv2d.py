@@ -79,12 +79,10 @@ class Convolution:
         return across, blocks(self.out[0], traits["rows"])
 
     def window_columns(self, variant: Variant) -> int:
-        """Return the columns of a window kernel's tile."""
+        """Return the columns of a window kernel's tile, of two widths the less wasteful."""
         columns = variant.traits["columns"]
-        if variant.kernel == "conv2d_window_large":
-            # Tiles of 7 waste less of the widths 7, 14, 28 and 56.
-            return min((columns, columns - 1), key=lambda few: blocks(self.out[1], few) * few)
-        return columns
+        widths = (columns, variant.traits.get("narrow", columns))
+        return min(widths, key=lambda width: blocks(self.out[1], width) * width)
 
     @property
     def size_class(self) -> str:
