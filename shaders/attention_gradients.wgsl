@@ -88,6 +88,14 @@ fn o_at(at: u32) -> vec4f {
   return floats(o[at >> HALVES], at);
 }
 
+// A workgroup's number among those of a z, and its z. GPUs start workgroups along x, then y, then
+// z. Here the first of all z come first: in causal attention they have the most work, and the
+// last ones, which have little, then fill the GPU evenly.
+fn number_and_z(group: vec3u, groups: vec3u) -> vec2u {
+  let at = (group.z * groups.y + group.y) * groups.x + group.x;
+  return vec2u(at / groups.z, params.first_z + at % groups.z);
+}
+
 // The first vec4 of a head's rows
 fn start(z: u32, rows: u32, pitch: u32) -> u32 {
   return z / params.heads * rows * (pitch / 4u) + z % params.heads * (params.head_dim / 4u);
@@ -247,11 +255,12 @@ fn main_sums(
   @builtin(local_invocation_index) thread: u32,
 ) {
   let blocks = (params.seq_q + BLOCK - 1u) / BLOCK;
-  let number = group.y * groups.x + group.x;
+  let place = number_and_z(group, groups);
+  let number = place.x;
   if (number >= blocks) {
     return;
   }
-  let z = params.first_z + group.z;
+  let z = place.y;
   let first_query = (blocks - 1u - number) * BLOCK; // the longest rows first
   let lane = thread % LANES;
   let own = thread / LANES % LANES;
@@ -330,11 +339,12 @@ fn main_queries(
   @builtin(local_invocation_index) thread: u32,
 ) {
   let blocks = (params.seq_q + BLOCK - 1u) / BLOCK;
-  let number = group.y * groups.x + group.x;
+  let place = number_and_z(group, groups);
+  let number = place.x;
   if (number >= blocks) {
     return;
   }
-  let z = params.first_z + group.z;
+  let z = place.y;
   let first_query = (blocks - 1u - number) * BLOCK; // the longest rows first
   let lane = thread % LANES;
   let own = thread / LANES % LANES;
@@ -401,11 +411,12 @@ fn main_keys(
   @builtin(num_workgroups) groups: vec3u,
   @builtin(local_invocation_index) thread: u32,
 ) {
-  let number = group.y * groups.x + group.x;
+  let place = number_and_z(group, groups);
+  let number = place.x;
   if (number >= (params.seq_kv + BLOCK - 1u) / BLOCK) {
     return;
   }
-  let z = params.first_z + group.z;
+  let z = place.y;
   let first_key = number * BLOCK;
   let lane = thread % LANES;
   let own = thread / LANES % LANES;
