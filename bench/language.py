@@ -9,6 +9,10 @@ In a page: the folder of bench/run.py prepare, with the model's file in it, and
 
 The page language-ort.html measures the same shapes in onnxruntime-web, from its files of
 suite/onnx_decoder.py: ``"language-ort.html?model=llama-1b int4&prompt=512"``, or with ``&decode``.
+The page language-wllama.html measures a GGUF file of the folder in wllama (llama.cpp in
+WebAssembly): ``"language-wllama.html?file=model.gguf"`` on WebGPU, or ``&backend=cpu&threads=8``.
+random_gguf.py writes files of these shapes. WebLLM is not measured, since its npm package has no
+compiled models.
 
 With ``--shape``, the weights are random bytes in the given format. Each line of output is JSON: the
 row, tokens a second, and for products the share of memory that they read. Times include reading the
@@ -48,7 +52,8 @@ class RandomWeights(Mapping[str, Any]):
     def __init__(self, shape: str, form: str) -> None:
         kind, layers, width, inner, heads, kv, head, vocabulary = SHAPES[shape]
         self._form, self._random = form, np.random.default_rng(0)
-        self._shapes: dict[str, tuple[int, ...]] = {
+        #: Rows and columns of matrices, and lengths of vectors.
+        self.shapes: dict[str, tuple[int, ...]] = {
             "token_embd.weight": (vocabulary, width), "output_norm.weight": (width,),
         }  # fmt: skip
         for n in range(layers):
@@ -60,7 +65,7 @@ class RandomWeights(Mapping[str, Any]):
             }  # fmt: skip
             if kind == "qwen3":
                 own |= {"attn_q_norm": (head,), "attn_k_norm": (head,)}
-            self._shapes |= {f"blk.{n}.{name}.weight": one for name, one in own.items()}
+            self.shapes |= {f"blk.{n}.{name}.weight": one for name, one in own.items()}
         self.metadata = {
             "general.architecture": kind, f"{kind}.block_count": layers,
             f"{kind}.embedding_length": width, f"{kind}.feed_forward_length": inner,
@@ -69,7 +74,7 @@ class RandomWeights(Mapping[str, Any]):
         }  # fmt: skip
 
     def __getitem__(self, name: str) -> Any:
-        shape = self._shapes[name]
+        shape = self.shapes[name]
         if len(shape) == 1:
             return bg.ones(shape)
         return random_matrix(self._random, shape, self._form)
@@ -78,15 +83,15 @@ class RandomWeights(Mapping[str, Any]):
         """A matrix of the rows of several, as ``GGUF.joined``."""
         from browsergpu.functions.language.quantized import joined_rows
 
-        shapes = [self._shapes[name] for name in names]
+        shapes = [self.shapes[name] for name in names]
         parts = [random_bytes(self._random, one, self._form) for one in shapes]
         return joined_rows("bench", parts, shapes, [self._form] * len(shapes), None)
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._shapes)
+        return iter(self.shapes)
 
     def __len__(self) -> int:
-        return len(self._shapes)
+        return len(self.shapes)
 
 
 def random_matrix(random: np.random.Generator, shape: tuple[int, int], form: str) -> Any:

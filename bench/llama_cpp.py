@@ -2,7 +2,7 @@
 
     python3 bench/llama_cpp.py build vulkan FOLDER      # here: 25 MB compressed
     python3 bench/llama_cpp.py build cuda FOLDER        # here: 23 MB compressed
-    python3 bench/llama_cpp.py write llama-1b-q4_0.gguf --shape llama-1b --format Q4_0
+    python3 bench/random_gguf.py llama-1b Q4_0 llama-1b-q4_0.gguf
     python3 bench/llama_cpp.py run FOLDER llama-1b-q4_0.gguf model.gguf
 
 ``build`` needs npm, git and g++ on Linux. The libraries come from the npm packages
@@ -12,8 +12,6 @@ matrices. CUDA's are those of an older release, the last one with kernels of com
 (H100, H200) for CUDA 13.0. Kernels for other GPUs are zeroed, which makes the folder small once
 compressed. ``run`` needs the folder, Python, and a Vulkan loader and driver, or CUDA's runtime and
 cuBLAS (of a toolkit or of PyTorch's packages) and a driver.
-
-``write`` makes a file of random weights with bench/language.py. Its vocabulary has no text.
 
 ``run`` measures with llama-bench and prints a JSON line for each row, like bench/language.py:
 prompts of 512 tokens, and decoding after 16 tokens. llama-bench reads the logits of each token and
@@ -33,11 +31,9 @@ import struct
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
-
-import language
 
 #: The version of node-llama-cpp with the libraries of a backend: llama.cpp 0.5.0 and b7324.
 VERSIONS = {"vulkan": "3.22.1", "cuda": "3.14.4"}
@@ -113,39 +109,6 @@ def without_other_kernels(library: bytes) -> bytes:
     return bytes(data)
 
 
-def write(file: Path, shape: str, form: str) -> None:
-    """Write a GGUF file of random weights with all that llama.cpp requires."""
-    import browsergpu as bg
-
-    bg.init()
-    weights = language.RandomWeights(shape, form)
-    bg.llm.save_gguf(file, weights, weights.metadata | vocabulary(weights.metadata, shape))
-
-
-def vocabulary(metadata: Mapping[str, Any], shape: str) -> dict[str, Any]:
-    """Return the metadata of a vocabulary, and of the norms and rotations of a decoder."""
-    kind, *_, head, count = language.SHAPES[shape]
-    # llama.cpp's vocabularies of bytes hold each byte's character and at least one merge.
-    visible = [*range(33, 127), *range(161, 173), *range(174, 256)]
-    hidden = [chr(256 + n) for n in range(256 - len(visible))]
-    tokens = [*map(chr, visible), *hidden, "ab"]
-    tokens += [f"<{n}>" for n in range(len(tokens), count)]
-    return {
-        "general.name": shape,
-        f"{kind}.attention.layer_norm_rms_epsilon": 1e-5,
-        f"{kind}.attention.value_length": metadata[f"{kind}.attention.key_length"],
-        f"{kind}.rope.dimension_count": head,
-        f"{kind}.rope.freq_base": 10000.0,
-        f"{kind}.vocab_size": count,
-        "tokenizer.ggml.model": "gpt2",
-        "tokenizer.ggml.pre": "default",
-        "tokenizer.ggml.tokens": tokens[:count],
-        "tokenizer.ggml.merges": ["a b"],
-        "tokenizer.ggml.bos_token_id": 0,
-        "tokenizer.ggml.eos_token_id": 1,
-    }
-
-
 def run(folder: Path, files: Sequence[Path], prompt: int, tokens: int, repeats: int) -> None:
     """Print the rows of each file."""
     for file in files:
@@ -190,10 +153,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
     building = commands.add_parser("build")
     building.add_argument("backend", choices=VERSIONS)
     building.add_argument("folder", type=Path)
-    writing = commands.add_parser("write")
-    writing.add_argument("file", type=Path)
-    writing.add_argument("--shape", choices=language.SHAPES, required=True)
-    writing.add_argument("--format", default="Q4_0")
     running = commands.add_parser("run")
     running.add_argument("folder", type=Path)
     running.add_argument("files", type=Path, nargs="+", help="GGUF files")
@@ -203,8 +162,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = parser.parse_args(arguments)
     if options.command == "build":
         build(options.backend, options.folder)
-    elif options.command == "write":
-        write(options.file, options.shape, options.format)
     else:
         run(options.folder, options.files, options.prompt, options.tokens, options.repeats)
 

@@ -5,16 +5,17 @@
 
 or in three steps, for a GPU machine without network or packages:
 
-    python3 bench/run.py prepare FOLDER --sizes big     # here: 34 MB
+    python3 bench/run.py prepare FOLDER --sizes big     # here: 44 MB
     python3 FOLDER/drive.py --out lines.jsonl           # there: Python and Chrome alone
     python3 bench/run.py report lines.jsonl             # here
 
 A report writes bench/results/DATE-DEVICE.json, .md and .svg. It also replaces the tables in
 README.md, docs/performance.md and docs/arrays.md if their rows were measured. Lines of
 bench/cuda.py add a column for PyTorch. The pages are ours, device (no library), tfjs, jaxjs, ort
-and numpy. The peers come from npm. `--only arrays:` selects the programs of bench/page/programs.py,
-which use each library's arrays. WgPy is not in a registry: `--wgpy DIST` takes the folder with its
-build (mil-tokyo/wgpy on GitHub: npm run build:js, python setup_webgpu.py bdist_wheel).
+and numpy. wllama has no rows: bench/language.py tells how to open its page. The peers come from
+npm. `--only arrays:` selects the programs of bench/page/programs.py, which use each library's
+arrays. WgPy is not in a registry: `--wgpy DIST` takes the folder with its build (mil-tokyo/wgpy on
+GitHub: npm run build:js, python setup_webgpu.py bdist_wheel).
 bench/page/common.mjs describes the timing, and bench/page/ours.py the column "kernels alone".
 
 Run it with .cache/venv/bin/python, after tests/run.py has created that environment.

@@ -21,6 +21,7 @@ from suite.whole import whole_models
 BENCH = Path(__file__).resolve().parents[1]
 PAGES = ("ours", "device", "tfjs", "jaxjs", "ort")
 ARRAYS = ("ours", "tfjs", "jaxjs", "wgpy", "numpy")  # the libraries of the section "arrays"
+LANGUAGE = ("wllama",)  # libraries of language models alone, which have no rows
 _WGPY = ("wgpy-main.js", "wgpy-worker.js", "wgpy_webgpu-*.whl")
 CACHE = Layout().cache / "bench"  # packages from npm
 _PYODIDE = ("pyodide*", "python_stdlib.zip", "numpy-*", "micropip-*", "packaging-*")
@@ -28,7 +29,7 @@ _PYODIDE = ("pyodide*", "python_stdlib.zip", "numpy-*", "micropip-*", "packaging
 
 def all_pages() -> list[str]:
     """Return the names of the pages that need no further files. WgPy's page needs its build."""
-    return [name for name in dict.fromkeys((*PAGES, *ARRAYS)) if name != "wgpy"]
+    return [name for name in dict.fromkeys((*PAGES, *ARRAYS, *LANGUAGE)) if name != "wgpy"]
 
 
 def make_folder(
@@ -36,15 +37,15 @@ def make_folder(
 ) -> None:
     """Fill a folder with pages, rows, reference values, Pyodide and the wheel (20 MB).
 
-    The pages of peers need the peers too (19 MB, from npm). ``wgpy`` is the folder dist of a WgPy
+    The pages of peers need the peers too (30 MB, from npm). ``wgpy`` is the folder dist of a WgPy
     build. ``whole`` adds the whole models, whose logits take NumPy minutes.
     """
     site = prepare_site()
     folder.mkdir(parents=True, exist_ok=True)
     for path in (BENCH / "page").iterdir():
         shutil.copy(path, folder)
-    shutil.copy(BENCH / "drive.py", folder)
-    shutil.copy(BENCH / "language.py", folder)
+    for name in ("drive.py", "language.py", "random_gguf.py"):
+        shutil.copy(BENCH / name, folder)
     shutil.copy(BENCH / "suite" / "data.py", folder)
     pyodide = folder / "pyodide"
     pyodide.mkdir(exist_ok=True)

@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-VERSIONS = {"ort": "1.30.0", "tfjs": "4.22.0", "jaxjs": "0.1.25"}
+VERSIONS = {"ort": "1.30.0", "tfjs": "4.22.0", "jaxjs": "0.1.25", "wllama": "3.13.0"}
 
 #: The package of each page, and its files that a folder needs.
 _PACKAGES = {
@@ -24,6 +24,10 @@ _PACKAGES = {
         ("@tensorflow/tfjs", "tfjs", "dist/tf.min.js"),  # with gradients
     ),
     "jaxjs": (("@jax-js/jax", "jax", "dist/*.js"),),
+    "wllama": (
+        ("@wllama/wllama", "wllama", "esm/index.min.js"),
+        ("@wllama/wllama", "wllama", "esm/wasm/wllama.wasm"),
+    ),
 }
 
 

@@ -1,4 +1,4 @@
-"""What bench/llama_cpp.py makes for llama.cpp: vocabularies, and libraries of one GPU's kernels."""
+"""Libraries of one GPU's kernels, which bench/llama_cpp.py makes for llama.cpp."""
 
 from __future__ import annotations
 
@@ -11,21 +11,11 @@ import pytest
 ROOT = Path(__file__).resolve().parents[3]
 sys.path.append(str(ROOT / "bench"))
 
-import language  # noqa: E402
 import llama_cpp  # noqa: E402
 
 pytestmark = pytest.mark.fast
 
 HEAD = 64
-
-
-@pytest.mark.parametrize("shape", ["llama-1b", "qwen3-0.6b", "tiny"])
-def test_a_vocabulary_has_a_token_for_each_row(shape: str) -> None:
-    kind, *_, head, count = language.SHAPES[shape]
-    told = llama_cpp.vocabulary({f"{kind}.attention.key_length": head}, shape)
-    tokens = told["tokenizer.ggml.tokens"]
-    assert len(tokens) == len(set(tokens)) == count
-    assert tokens[256] == "ab"
 
 
 def entry(code: int, payload: bytes) -> bytes:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -26,6 +26,14 @@ _METADATA = {
 _TENSORS = {
     "float32": 0, "float16": 1, "int8": 24, "int16": 25, "int32": 26, "int64": 27, "float64": 28,
 }  # fmt: skip
+
+
+class Encoded(NamedTuple):
+    """A tensor as a file stores it: its format's number, its shape and its bytes."""
+
+    code: int
+    shape: tuple[int, ...]
+    data: bytes
 
 
 def save_gguf(file: Any, tensors: Mapping[str, Any], metadata: Mapping[str, Any]) -> None:
@@ -54,13 +62,18 @@ def save_gguf(file: Any, tensors: Mapping[str, Any], metadata: Mapping[str, Any]
     >>> bg.llm.GGUF(file.getvalue())["bias"].tolist()
     [1.0, 1.0, 1.0]
     """
+    encoded = {name: _encoded(name, tensor) for name, tensor in tensors.items()}
+    write_encoded(file, encoded, metadata)
+
+
+def write_encoded(file: Any, tensors: Mapping[str, Encoded], metadata: Mapping[str, Any]) -> None:
+    """Write encoded tensors and metadata, as ``save_gguf``. Needs no device."""
     head = [b"GGUF", struct.pack("<IQQ", 3, len(tensors), len(metadata))]
     for key, value in metadata.items():
         head += [_text(key), _value(key, value)]
     parts: list[bytes] = []
     at = 0
-    for name, tensor in tensors.items():
-        code, shape, data = _tensor(name, tensor)
+    for name, (code, shape, data) in tensors.items():
         head.append(_text(name) + struct.pack("<I", len(shape)))
         head.append(struct.pack(f"<{len(shape)}QIQ", *shape[::-1], code, at))
         parts += [data, bytes(-len(data) % _ALIGNMENT)]
@@ -102,14 +115,13 @@ def _value(key: str, value: Any) -> bytes:
     return struct.pack("<IIQ", _ARRAY, code, own.size) + data
 
 
-def _tensor(name: str, value: Any) -> tuple[int, tuple[int, ...], bytes]:
-    """Return the format's number, the shape and the bytes of a tensor."""
+def _encoded(name: str, value: Any) -> Encoded:
     if isinstance(value, QuantizedArray):
-        return FORMATS[value.format].code, value.shape, value.tobytes()
+        return Encoded(FORMATS[value.format].code, value.shape, value.tobytes())
     if not isinstance(value, Array | np.ndarray):
         raise InvalidType(_OP, name, value, "an array or a quantized array")
     own = np.asarray(value)
     code = _TENSORS.get(own.dtype.name)
     if code is None:
         raise InvalidType(_OP, name, Description(own.dtype.name), f"one of {', '.join(_TENSORS)}")
-    return code, own.shape, np.ascontiguousarray(own).tobytes()
+    return Encoded(code, own.shape, np.ascontiguousarray(own).tobytes())
