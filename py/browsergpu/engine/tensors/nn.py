@@ -23,6 +23,7 @@ from browsergpu.engine.kernels.convolution.conv2d import Conv2dPlan
 from browsergpu.engine.kernels.convolution.pool import PoolPlan
 from browsergpu.engine.kernels.elements.fill import fill
 from browsergpu.engine.kernels.networks import adam as adam_kernel
+from browsergpu.engine.kernels.networks import excitation as excitation_kernel
 from browsergpu.engine.kernels.networks.embedding import look_up
 from browsergpu.engine.kernels.reductions import batch_norm as batch_norm_kernel
 from browsergpu.engine.kernels.reductions import norm_sums as norm_sums_kernel
@@ -480,3 +481,28 @@ def _embedding(build: Build, indices: Operand, weight: Operand, y: Operand) -> N
     table = staging.read(weight, dtype)
     look_up(build, indices.slot, table, target, indices.size, words, entries, dtype)
     staging.deliver()
+
+
+def excite(
+    device: Device, op: str, x: View, w1: View, b1: View | None, w2: View, b2: View | None,
+    y: View, hard: tuple[float, float] | None,
+) -> None:  # fmt: skip
+    """Compute y = gate(relu(x w1ᵀ + b1) w2ᵀ + b2) for packed float32 vectors.
+
+    See ``engine/kernels/networks/excitation.py``. ``takes`` holds there, and y is another buffer
+    than the others.
+    """
+    launch(device, op, _excite, (x, w1, b1, w2, b2, y), hard)
+
+
+@of_operands
+def _excite(
+    build: Build, x: Operand, w1: Operand, b1: Operand | None, w2: Operand, b2: Operand | None,
+    y: Operand, hard: tuple[float, float] | None,
+) -> None:  # fmt: skip
+    hidden, channels = w1.shape
+    first, second = (None if one is None else one.slot for one in (b1, b2))
+    excitation_kernel.excite(
+        build, x.slot, w1.slot, first, w2.slot, second, y.slot, x.shape[0], channels, hidden,
+        w2.shape[0], hard,
+    )  # fmt: skip

@@ -11,6 +11,7 @@ from browsergpu.engine.core.errors import InvalidArgument, Unsupported
 from browsergpu.engine.core.showing import Description, Shown
 from browsergpu.onnx import registry
 from browsergpu.onnx.graph.attention import with_attention
+from browsergpu.onnx.graph.excitations import with_excitations
 from browsergpu.onnx.graph.external import ExternalData
 from browsergpu.onnx.graph.identities import without_identities
 from browsergpu.onnx.graph.joined import with_joined_products
@@ -144,6 +145,7 @@ class Builder(Shown):
         nodes = with_layer_norms(nodes, constants, weights, used)
         nodes = with_attention(nodes, constants, used)
         nodes = with_joined_products(nodes, weights, used)
+        nodes = with_excitations(nodes, used)
         types = [_declared(one) for one in graph.output]
         return Plan(inputs, outputs, nodes, constants, weights, self._arrays, types)
 
