@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from math import floor
 from typing import Any
 
@@ -76,6 +77,14 @@ def _taps(
     return np.clip(index, 0, extent - 1), weights.astype(np.float32, copy=False)
 
 
+def _nearest(places: np.ndarray, extent: int, rounding: str) -> np.ndarray:
+    """Return the index of the element nearest to each place."""
+    # Rounding errors of a division must not change the choice.
+    index = _ROUNDING[rounding](np.round(places, 9)).astype(np.int64, copy=False)
+    found: np.ndarray = np.clip(index, 0, extent - 1)
+    return found
+
+
 def resized(
     x: Any, axis: int, size: int, scale: float, roi: tuple[float, float], mode: str,
     coordinates: str, nearest: str, antialias: bool, cubic: float, exclude: bool, outside: float,
@@ -86,9 +95,7 @@ def resized(
         return x
     places = _positions(coordinates, size, extent, scale, roi)
     if mode == "nearest":
-        # Rounding errors of a division must not change the choice.
-        index = _ROUNDING[nearest](np.round(places, 9)).astype(np.int64, copy=False)
-        index = np.clip(index, 0, extent - 1)
+        index = _nearest(places, extent, nearest)
         times, rest = divmod(size, extent)
         if not rest and (index == np.arange(size) // times).all():
             found = bg.repeat(x, times, axis=axis) if times > 1 else x
@@ -112,6 +119,9 @@ def resized(
 
 
 def _all_axes(x: Any, sizes: Any, scales: Any, roi: Any, axes: Any, **options: Any) -> Any:
+    found = _nearest_elements(x, sizes, scales, axes, options)
+    if found is not None:
+        return found
     found = x
     order = sorted(
         range(len(axes)), key=lambda at: sizes[at] / max(x.shape[axes[at]], 1)
@@ -120,6 +130,31 @@ def _all_axes(x: Any, sizes: Any, scales: Any, roi: Any, axes: Any, **options: A
         pair = (0.0, 1.0) if roi is None else (float(roi[at]), float(roi[len(axes) + at]))
         found = resized(found, axes[at], sizes[at], scales[at], pair, **options)
     return found
+
+
+def _nearest_elements(
+    x: Any, sizes: Any, scales: Any, axes: Any, options: Mapping[str, Any]
+) -> Any:  # fmt: skip
+    """Read the nearest elements along several adjacent axes in one kernel, or return None.
+
+    The gradient of repeated elements is faster axis by axis.
+    """
+    mode = options["coordinates"]
+    if options["mode"] != "nearest" or mode == "tf_crop_and_resize" or x.requires_grad:
+        return None
+    changed = {
+        axis: _nearest(
+            _positions(mode, size, x.shape[axis], scale, (0.0, 1.0)), x.shape[axis],
+            options["nearest"],
+        )
+        for axis, size, scale in zip(axes, sizes, scales, strict=True)
+        if size != x.shape[axis] or scale != 1
+    }  # fmt: skip
+    order = sorted(changed)
+    is_adjacent = order == list(range(order[0], order[0] + len(order))) if order else False
+    if len(order) < 2 or not is_adjacent:
+        return None
+    return x[(*[slice(None)] * order[0], *np.ix_(*[changed[axis] for axis in order]))]
 
 
 @operator("Resize", since=10, until=10, host=("scales",))
