@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from math import isfinite
 from typing import Any, NamedTuple
@@ -10,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from browsergpu.onnx.graph.node import Node
+from browsergpu.onnx.graph.rewriting import is_one, makers_of, reads_of, with_replacements
 from browsergpu.onnx.namespace import bg
 from browsergpu.onnx.registry import Operator
 
@@ -41,16 +41,12 @@ def with_attention(
     used
         Names of values that the graph returns, or that its subgraphs use.
     """
-    makers = {name: node for node in nodes for name in node.outputs if name}
-    readers = Counter(name for node in nodes for name in node.inputs)
-    readers.update(used)
+    makers, reads = makers_of(nodes), reads_of(nodes, used)
 
     def only(name: str, *operators: str) -> Node | None:
         """Return the node that makes a value, if nothing else reads the value."""
         node = makers.get(name)
-        if node is None or readers[name] != 1 or node.operator.domain or len(node.outputs) != 1:
-            return None
-        return node if node.operator.name in operators else None
+        return node if reads[name] == 1 and is_one(node, *operators) else None
 
     def scores_of(name: str) -> _Scores | None:
         node = only(name, "MatMul", "Div", "Mul", "Add")
@@ -76,7 +72,7 @@ def with_attention(
     replaced: dict[int, Node] = {}
     gone: set[int] = set()
     for node in nodes:
-        if node.operator.name != "MatMul" or node.operator.domain:
+        if not is_one(node, "MatMul"):
             continue
         softmax = only(node.inputs[0], "Softmax")
         if softmax is None:
@@ -105,7 +101,7 @@ def with_attention(
         )  # fmt: skip
         replaced[id(node)] = made
         gone.update(id(one) for one in (*scores.nodes, softmax))
-    return [replaced.get(id(node), node) for node in nodes if id(node) not in gone]
+    return with_replacements(nodes, replaced, gone)
 
 
 def _factor(value: Any) -> float:

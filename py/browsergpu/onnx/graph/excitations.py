@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from browsergpu.engine.core.showing import Shown
 from browsergpu.functions.products.excitations import excited
 from browsergpu.onnx.graph.node import Node
+from browsergpu.onnx.graph.rewriting import (
+    computed,
+    is_one,
+    makers_of,
+    reads_of,
+    with_replacements,
+)
 from browsergpu.onnx.registry import Operator
 
 
@@ -30,28 +36,22 @@ def with_excitations(nodes: Sequence[Node], used: Iterable[str]) -> list[Node]:
         if parts is not None:
             gone.update(id(one) for one in parts)
             replaced[id(node)] = _node(parts)
-    return [
-        replaced.get(id(node), node)
-        for node in nodes
-        if id(node) in replaced or id(node) not in gone
-    ]
+    return with_replacements(nodes, replaced, gone)
 
 
 class _Search(Shown):
     """Finds the nodes of excitations."""
 
     def __init__(self, nodes: Sequence[Node], used: Iterable[str]) -> None:
-        self._makers = {name: node for node in nodes for name in node.outputs if name}
-        self._reads = Counter(name for node in nodes for name in node.inputs)
-        self._reads.update(used)
+        self._makers, self._reads = makers_of(nodes), reads_of(nodes, used)
 
     def excitation_that_ends(self, gate: Node) -> list[Node] | None:
         """Return the nodes of an excitation whose gate is a node, in order, or None."""
-        if not any(_is(gate, name) for name in ("HardSigmoid", "Sigmoid")):
+        if not is_one(gate, "HardSigmoid", "Sigmoid"):
             return None
         last = self._convolution(gate.inputs[0])
         relu = None if last is None else self._before(last[0].inputs[0])
-        if last is None or relu is None or not _is(relu, "Relu"):
+        if last is None or not is_one(relu, "Relu"):
             return None
         first = self._convolution(relu.inputs[0])
         return None if first is None else [*first, relu, *last, gate]
@@ -67,7 +67,7 @@ class _Search(Shown):
             return None
         if _is_plain(node):
             return [node]
-        if not _is(node, "Add"):
+        if not is_one(node, "Add"):
             return None
         for one in node.inputs:
             convolution = self._before(one)
@@ -76,14 +76,9 @@ class _Search(Shown):
         return None
 
 
-def _is(node: Node, operator: str) -> bool:
-    own = node.operator
-    return not own.domain and own.name == operator and len(node.outputs) == 1
-
-
 def _is_plain(node: Node) -> bool:
     """Whether a node is a convolution that may be one of 1 × 1, without groups or padding."""
-    if not _is(node, "Conv"):
+    if not is_one(node, "Conv"):
         return False
     own = node.attributes
     around = any(own.get("pads") or ()) or own.get("auto_pad", "NOTSET") not in ("NOTSET", "VALID")
@@ -102,14 +97,10 @@ def _node(parts: Sequence[Node]) -> Node:
 
 def _excitation(*values: Any, parts: Sequence[Node], names: Sequence[str]) -> Any:
     """Compute the gates by the kernel, or by the nodes if the kernel does not compute them."""
-    known: dict[str, Any] = {"": None, **dict(zip(names, values, strict=True))}
+    known = dict(zip(names, values, strict=True))
     x, w1, b1, w2, b2 = _operands(parts, known)
     found = excited(x, w1, b1, w2, b2, _hard(parts[-1]))
-    if found is not None:
-        return found
-    for node in parts:
-        (known[node.outputs[0]],) = node.compute([known[name] for name in node.inputs], {})
-    return known[parts[-1].outputs[0]]
+    return computed(parts, known) if found is None else found
 
 
 def _operands(parts: Sequence[Node], known: Mapping[str, Any]) -> list[Any]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from browsergpu.onnx.graph.node import Node
+from browsergpu.onnx.graph.rewriting import is_one, makers_of, reads_of, with_replacements
 from browsergpu.onnx.namespace import bg
 from browsergpu.onnx.registry import Operator
 
@@ -30,15 +30,13 @@ def with_joined_products(
     used
         Names of values that the graph returns, or that its subgraphs use.
     """
-    makers = {name: node for node in nodes for name in node.outputs if name}
-    readers = Counter(name for node in nodes for name in node.inputs)
-    readers.update(used)
+    makers, reads = makers_of(nodes), reads_of(nodes, used)
     replaced: dict[int, Node] = {}
     gone: set[int] = set()
     for node in nodes:
         if node.operator.name not in ("Attention", "MultiHeadAttention"):
             continue
-        pairs = [_product(name, makers, readers, weights) for name in node.inputs[:3]]
+        pairs = [_product(name, makers, reads, weights) for name in node.inputs[:3]]
         found = [pair for pair in pairs if pair is not None]
         if len(found) != 3 or len({product.inputs[0] for product, _ in found}) != 1:
             continue
@@ -49,28 +47,24 @@ def with_joined_products(
         first = min(products, key=nodes.index)
         replaced[id(first)] = _node(first, products, ends)
         gone.update(id(one) for one in (*products, *ends))
-    return [
-        replaced.get(id(node), node)
-        for node in nodes
-        if id(node) in replaced or id(node) not in gone
-    ]
+    return with_replacements(nodes, replaced, gone)
 
 
 def _product(
-    name: str, makers: Mapping[str, Node], readers: Mapping[str, int], weights: Mapping[str, str]
+    name: str, makers: Mapping[str, Node], reads: Mapping[str, int], weights: Mapping[str, str]
 ) -> tuple[Node, Node] | None:
     """Return the product with a parameter from which a value comes, and the sum with a bias."""
     node = makers.get(name)
-    while node is not None and node.operator.name in _MOVES and readers[name] == 1:
+    while is_one(node, *_MOVES) and reads[name] == 1:
         name = node.inputs[0]
         node = makers.get(name)
-    if node is None or node.operator.name != "Add" or node.operator.domain or readers[name] != 1:
+    if not is_one(node, "Add") or reads[name] != 1:
         return None
     for at, other in ((0, 1), (1, 0)):
         product = makers.get(node.inputs[at])
-        if product is None or product.operator.name != "MatMul" or product.operator.domain:
+        if not is_one(product, "MatMul"):
             continue
-        is_read_once = readers[node.inputs[at]] == 1
+        is_read_once = reads[node.inputs[at]] == 1
         if is_read_once and product.inputs[1] in weights and node.inputs[other] in weights:
             return product, node
     return None

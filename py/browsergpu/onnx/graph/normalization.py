@@ -11,6 +11,7 @@ import numpy as np
 
 from browsergpu.engine.core.showing import Shown
 from browsergpu.onnx.graph.node import Node
+from browsergpu.onnx.graph.rewriting import computed, is_one, makers_of, with_replacements
 from browsergpu.onnx.namespace import bg
 from browsergpu.onnx.registry import Operator
 
@@ -41,11 +42,7 @@ def with_layer_norms(
         end, made = parts[-1], _node(parts, found)
         gone.update(id(one) for one in parts)
         replaced[id(end)] = made
-    return [
-        replaced.get(id(node), node)
-        for node in nodes
-        if id(node) in replaced or id(node) not in gone
-    ]
+    return with_replacements(nodes, replaced, gone)
 
 
 class _Search(Shown):
@@ -55,7 +52,7 @@ class _Search(Shown):
         self, nodes: Sequence[Node], constants: Mapping[str, Any], weights: Iterable[str],
         used: Iterable[str],
     ) -> None:  # fmt: skip
-        self._makers = {name: node for node in nodes for name in node.outputs if name}
+        self._makers = makers_of(nodes)
         self._readers: dict[str, list[Node]] = {}
         for node in nodes:
             for name in node.inputs:
@@ -65,13 +62,13 @@ class _Search(Shown):
 
     def norm_that_ends(self, quotient: Node) -> list[Node] | None:
         """Return the nodes of a normalization whose quotient is a node, in order, or None."""
-        if not _is(quotient, "Div"):
+        if not is_one(quotient, "Div"):
             return None
         apart, root = (self._made(name) for name in quotient.inputs)
-        if not _is(apart, "Sub") or not _is(root, "Sqrt"):
+        if not is_one(apart, "Sub") or not is_one(root, "Sqrt"):
             return None
         total = self._made(root.inputs[0])
-        if not _is(total, "Add") or self._number(total) is None:
+        if not is_one(total, "Add") or self._number(total) is None:
             return None
         spread = self._made(self._other(total))
         squares = self._made(spread.inputs[0]) if spread is not None else None
@@ -102,7 +99,7 @@ class _Search(Shown):
         readers = self._readers.get(node.outputs[0], ())
         if len(readers) != 1 or self._used[node.outputs[0]]:
             return None
-        return readers[0] if _is(readers[0], operator) else None
+        return readers[0] if is_one(readers[0], operator) else None
 
     def _weight(self, node: Node, before: Node) -> str | None:
         """Return the name of a node's operand that is a parameter, beside another node's value."""
@@ -128,7 +125,7 @@ class _Search(Shown):
 
     def _is_mean(self, node: Node | None) -> bool:
         """Whether a node is the mean over the last axis, which stays."""
-        if node is None or not _is(node, "ReduceMean") or node.attributes.get("keepdims", 1) != 1:
+        if not is_one(node, "ReduceMean") or node.attributes.get("keepdims", 1) != 1:
             return False
         axes = node.attributes.get("axes")
         if len(node.inputs) > 1:
@@ -136,11 +133,11 @@ class _Search(Shown):
         return axes is not None and [int(one) for one in np.ravel(axes)] == [-1]
 
     def _are_squares(self, node: Node | None, name: str) -> bool:
-        if _is(node, "Mul"):
-            return node.inputs == (name, name)  # type: ignore[union-attr]
-        if not _is(node, "Pow") or node.inputs[0] != name:  # type: ignore[union-attr]
+        if is_one(node, "Mul"):
+            return node.inputs == (name, name)
+        if not is_one(node, "Pow") or node.inputs[0] != name:
             return False
-        power = self._constants.get(node.inputs[1])  # type: ignore[union-attr]
+        power = self._constants.get(node.inputs[1])
         return (
             isinstance(power, np.ndarray) and power.size == 1 and float(power.reshape(-1)[0]) == 2
         )
@@ -162,12 +159,6 @@ class _Search(Shown):
         return {name: self._constants[name] for name in names if name in self._constants}
 
 
-def _is(node: Node | None, operator: str) -> bool:
-    if node is None or node.operator.domain:
-        return False
-    return node.operator.name == operator and len(node.outputs) == 1
-
-
 def _node(parts: Sequence[Node], found: _Search) -> Node:
     inputs, epsilon = found.inputs_of(parts)
     attributes = {
@@ -185,14 +176,7 @@ def _layer_norm(
     fits = x.ndim and x.size and x.dtype in (np.float32, np.float16)
     if fits and all(one is None or one.shape == x.shape[-1:] for one in (weight, bias)):
         return bg.nn.layer_norm(x, x.shape[-1:], weight, bias, epsilon)
-    values: dict[str, Any] = {
-        "": None,
-        **known,
-        **dict(zip(names, (x, weight, bias), strict=False)),
-    }
-    for node in parts:
-        (values[node.outputs[0]],) = node.compute([values[name] for name in node.inputs], {})
-    return values[parts[-1].outputs[0]]
+    return computed(parts, {**known, **dict(zip(names, (x, weight, bias), strict=False))})
 
 
 _OPERATOR = Operator(

@@ -134,7 +134,7 @@ def _all_axes(x: Any, sizes: Any, scales: Any, roi: Any, axes: Any, **options: A
 
 def _nearest_elements(
     x: Any, sizes: Any, scales: Any, axes: Any, options: Mapping[str, Any]
-) -> Any:  # fmt: skip
+) -> Any:
     """Read the nearest elements along several adjacent axes in one kernel, or return None.
 
     The gradient of repeated elements is faster axis by axis.
