@@ -83,10 +83,10 @@ class custom_vjp(Shown):
     """
 
     def __init__(self, fun: Callable[..., Any]) -> None:
+        update_wrapper(self, fun)  # first: a function around another of these has its attributes
         self.fun = fun
         self._forward: Callable[..., Any] | None = None
         self._backward: Callable[..., Any] | None = None
-        update_wrapper(self, fun)
 
     def _facts(self) -> str:
         return f"of {shown(self.fun)}"

@@ -166,6 +166,9 @@ class Guards(Shown):
     def _visit_function(self, function: FunctionType) -> None:
         code = function.__code__
         if _is_installed(code, function.__module__ or ""):
+            inner = vars(function).get("__wrapped__")  # as bg.vmap, bg.grad and decorators have it
+            if inner is not None:
+                self._visit(inner, function.__name__)
             return
         for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=True):
             self._add(name, partial(_content, cell), _names(code))

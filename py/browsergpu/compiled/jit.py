@@ -80,6 +80,8 @@ class Jitted(Shown):
         donate: Iterable[int | str],
         optimize: bool,
     ) -> None:
+        if not isinstance(function, Module):
+            update_wrapper(self, function)  # first: bg.vmap(a_module) has the module's attributes
         self._function = function
         self._parameters = Parameters(function)
         self._static = self._parameters.chosen(_OP, "static", static)
@@ -90,8 +92,6 @@ class Jitted(Shown):
         self._reasons: list[str] = []
         self._is_plain = ""  # why no call is captured
         self._lock = Lock()
-        if not isinstance(function, Module):
-            update_wrapper(self, function)
 
     def _facts(self) -> str:
         return f"of {shown(self._function)}"

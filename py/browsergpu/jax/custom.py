@@ -20,10 +20,10 @@ class _Custom(Shown):
     """A function with derivatives of the user."""
 
     def __init__(self, fun: Callable[..., Any], nondiff_argnums: Sequence[int] = ()) -> None:
+        named: Any = self
+        update_wrapper(named, fun)  # first: a function around another of these has its attributes
         self.fun = fun
         self._fixed = tuple([int(n) for n in nondiff_argnums])
-        named: Any = self
-        update_wrapper(named, fun)
 
     def _facts(self) -> str:
         return f"of {shown(self.fun)}"
@@ -69,8 +69,10 @@ class custom_vjp(_Custom):
     Array(10., dtype=float32)
     """
 
-    _forward: Callable[..., Any] | None = None
-    _backward: Callable[..., Any] | None = None
+    def __init__(self, fun: Callable[..., Any], nondiff_argnums: Sequence[int] = ()) -> None:
+        super().__init__(fun, nondiff_argnums)
+        self._forward: Callable[..., Any] | None = None
+        self._backward: Callable[..., Any] | None = None
 
     def defvjp(
         self, fwd: Callable[..., Any], bwd: Callable[..., Any], symbolic_zeros: bool = False,
@@ -167,7 +169,9 @@ class custom_jvp(_Custom):
     Array(10., dtype=float32)
     """
 
-    _rule: Callable[..., Any] | None = None
+    def __init__(self, fun: Callable[..., Any], nondiff_argnums: Sequence[int] = ()) -> None:
+        super().__init__(fun, nondiff_argnums)
+        self._rule: Callable[..., Any] | None = None
 
     def defjvp(self, jvp: Callable[..., Any], symbolic_zeros: bool = False) -> Callable[..., Any]:
         """Define the rule: it takes primals and tangents, and returns a value and a tangent."""

@@ -139,6 +139,30 @@ def test_train_and_eval_and_new_parameters(bg: Any) -> None:
         near(one, other)
 
 
+@pytest.mark.parametrize("what", ["vmap", "vmap of jit", "grad"])
+def test_transforms_of_modules(bg: Any, what: str) -> None:
+    layer = bg.nn.Sequential(bg.nn.Linear(4, 3), bg.nn.Dropout(0.5)).eval().requires_grad_(False)
+    plain = bg.vmap(layer)
+    given = bg.jit(layer) if what == "vmap of jit" else layer
+    made = bg.vmap(given)
+    if what == "grad":
+        plain, made = (bg.grad(lambda x, f=f: f(x).sum()) for f in (plain, made))
+    compiled = bg.jit(made)
+    x = bg.asarray(np.random.default_rng(3).random((5, 4), np.float32))
+    for n in range(10):
+        if n == 3:
+            layer[0].bias *= 2
+            layer[0].weight *= 3
+        if n == 6:
+            layer[0].weight = bg.nn.Parameter(bg.ones((3, 4)), requires_grad=False)
+        near(compiled(x), plain(x))
+    assert [one["calls"] for one in compiled.explain().variants] == [4, 3]
+    if what != "grad":
+        layer.train()
+        values = {np.asarray(compiled(x)).tobytes() for _ in range(5)}
+        assert len(values) > 1  # dropout
+
+
 def test_hooks_are_noticed(bg: Any) -> None:
     model = bg.nn.Linear(3, 2)
     compiled = bg.jit(model)

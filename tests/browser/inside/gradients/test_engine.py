@@ -371,6 +371,20 @@ def test_custom_vjp(bg: Any) -> None:
     np.testing.assert_allclose(second.numpy(), 6 * y.numpy(), rtol=1e-5)
 
 
+def test_custom_vjp_around_another(bg: Any) -> None:
+    inner = bg.custom_vjp(lambda x: x * 2)
+    inner.defvjp(lambda x: (x * 2, None), lambda _, g: (g * 10,))
+    outer = bg.custom_vjp(bg.vmap(inner))
+    x = _leaf(bg, 3)
+    np.testing.assert_allclose(outer(x.detach()).numpy(), 2 * x.detach().numpy())
+    with pytest.raises(RuntimeError, match="defvjp"):
+        outer(x)
+    outer.defvjp(lambda x: (inner(x), None), lambda _, g: (g * 7,))
+    outer(x).sum().backward()
+    np.testing.assert_allclose(x.grad.numpy(), [7, 7, 7])
+    assert bg.grad(inner)(bg.asarray(1.0)).item() == 10
+
+
 def test_checkpoint_gives_the_same_and_keeps_less(bg: Any) -> None:
     w = _leaf(bg, 4)
     x = _leaf(bg, 4, seed=1)

@@ -187,6 +187,18 @@ def test_compiled_functions(bg: Any) -> None:
         np.testing.assert_allclose(_array(slopes(x)), expected, rtol=1e-5)
 
 
+def test_compiled_functions_of_compiled_functions(bg: Any) -> None:
+    inner = bg.jit(lambda row: bg.exp(row).sum())
+    each, slope = bg.jit(bg.vmap(inner)), bg.jit(bg.grad(inner))
+    slopes = bg.jit(bg.vmap(bg.jit(bg.grad(inner))))
+    for n in range(4):
+        x = bg.asarray(ROWS + n)
+        expected = np.exp(ROWS + n)
+        np.testing.assert_allclose(_array(each(x)), expected.sum(1), rtol=1e-5)
+        np.testing.assert_allclose(_array(slope(x)), expected, rtol=1e-5)
+        np.testing.assert_allclose(_array(slopes(x)), expected, rtol=1e-5)
+
+
 def test_indices_that_differ(bg: Any) -> None:
     x, i = bg.asarray(ROWS), bg.asarray([[0, 3], [1, 1], [2, 0]])
     rows = np.arange(3)[:, None]

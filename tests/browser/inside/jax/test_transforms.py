@@ -60,6 +60,9 @@ def test_custom_rules(bg: Any) -> None:
     assert many.tolist() == [0, 100, 200]
     with pytest.raises(AttributeError, match="defvjp"):
         jax.custom_vjp(lambda x: x)(1.0)
+    for kind, one in ((jax.custom_vjp, scaled), (jax.custom_jvp, double)):
+        with pytest.raises(AttributeError, match=f"def{kind.__name__[-3:]}"):
+            kind(jax.vmap(one))(jnp.ones(2))  # which has no rule, unlike the function in it
     each = jax.custom_jvp(lambda x, y: x * y)
     each.defjvps(lambda t, ans, x, y: t * 7, None)
     assert [g.item() for g in jax.grad(each, (0, 1))(2.0, 3.0)] == [7, 0]

@@ -166,7 +166,7 @@ def test_gradients_of_the_input(bg: Any) -> None:
 def test_vmap(bg: Any) -> None:
     made, x = bg.onnx.load(model()), bg.asarray(data(4, 1, 24, 3, 3))
     want = np.concatenate([made(one).numpy() for one in x])[:, None]
-    fast = bg.jit(bg.vmap(lambda one: made(one)))
+    fast = bg.jit(bg.vmap(made))
     for _ in range(3):
         found = fast(x).numpy()
     np.testing.assert_allclose(found, want, rtol=1e-5, atol=1e-5)
