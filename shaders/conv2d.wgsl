@@ -20,6 +20,8 @@ struct Params {
   filters: u32, // of one group
   kernel_h: u32,
   kernel_w: u32,
+  out_h: u32,
+  out_w: u32,
   stride_h: u32,
   stride_w: u32,
   pad_h: u32,
@@ -50,8 +52,6 @@ override DEPTH: u32 = 16u;
 override SPACE: u32 = 528u; // vec4s of workgroup memory, for both tiles and for the shares
 
 var<workgroup> tile: array<vec4f, SPACE>; // [step][filters], [step][pixels]; [share][sums][thread]
-
-//#include lib/output_extent.wgsl
 
 // Four filters' weights of one step.
 fn weights_at(at: u32, row: u32) -> vec4f {
@@ -142,16 +142,7 @@ fn main(
   let steps = params.channels * params.kernel_h * params.kernel_w;
   // Divisions are slow enough to skip those that are not needed.
   let plain = POINTWISE != 0u && params.stride_h == 1u && params.stride_w == 1u;
-  var out_w = params.width;
-  var pixels = params.height * params.width;
-  if (!plain) {
-    out_w = extent(
-      params.width, params.kernel_w, params.stride_w, params.pad_w, params.dilation_w
-    );
-    pixels = out_w * extent(
-      params.height, params.kernel_h, params.stride_h, params.pad_h, params.dilation_h
-    );
-  }
+  let pixels = params.out_h * params.out_w;
   let tile_rows = (params.filters + FILTERS - 1u) / FILTERS;
   let tile_columns = (pixels + PIXELS - 1u) / PIXELS;
   let tile_index = workgroup.y * workgroups.x + workgroup.x;
@@ -190,9 +181,9 @@ fn main(
   var rows = vec4u();
   var columns = my_pixels;
   if (!plain) {
-    let out_rows = my_pixels / out_w;
+    let out_rows = my_pixels / params.out_w;
     rows = out_rows * params.stride_h - params.pad_h;
-    columns = (my_pixels - out_rows * out_w) * params.stride_w - params.pad_w;
+    columns = (my_pixels - out_rows * params.out_w) * params.stride_w - params.pad_w;
   }
   let x_base = layer * params.channels * params.height * params.width
     + rows * params.width + columns;

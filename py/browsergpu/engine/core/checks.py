@@ -166,6 +166,21 @@ def pair(op: str, name: str, value: Any, minimum: int = 0) -> tuple[int, int]:
     return first, second
 
 
+def margins(op: str, name: str, value: Any, rank: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Return the numbers of elements before and after each axis.
+
+    ``value`` is one number, one for each axis, or a pair (before, after) for each axis.
+    """
+    if not is_several(value) or not any(map(is_several, value)):
+        around = each_axis(op, name, value, rank)
+        return around, around
+    expected = f"an integer, {rank} integers or {rank} pairs (before, after)"
+    if len(value) != rank or not all(map(is_several, value)):
+        raise InvalidArgument(op, name, value, expected)
+    pairs = [dimensions(op, name, one, 2) for one in value]
+    return tuple([before for before, _ in pairs]), tuple([after for _, after in pairs])
+
+
 def threads(op: str, name: str, value: Any) -> Any:
     """Return the number of threads of a workgroup given as (x, y, z).
 

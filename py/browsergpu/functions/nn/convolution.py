@@ -67,7 +67,8 @@ def conv1d(
     stride : int or sequence of int, optional
         Distance of windows.
     padding : int, sequence of int, "valid" or "same", optional
-        Zeros at both ends. "valid" adds none. "same" keeps the extent, and requires a stride of 1.
+        Zeros at both ends. [(before, after)] are their numbers apart. "valid" adds none. "same"
+        keeps the extent, and requires a stride of 1.
     dilation : int or sequence of int, optional
         Distance of elements in a window.
     groups : int, optional
@@ -113,8 +114,8 @@ def conv2d(
     stride : int or sequence of int, optional
         Distance of windows. One number, or one for each axis.
     padding : int, sequence of int, "valid" or "same", optional
-        Zeros around the image. One number, or one for each axis. "valid" adds none. "same" keeps
-        the extents, and requires a stride of 1.
+        Zeros around the image. One number, one for each axis, or a pair (before, after) for each
+        axis. "valid" adds none. "same" keeps the extents, and requires a stride of 1.
     dilation : int or sequence of int, optional
         Distance of elements in a window. One number, or one for each axis.
     groups : int, optional
@@ -160,8 +161,8 @@ def conv3d(
     stride : int or sequence of int, optional
         Distance of windows. One number, or one for each axis.
     padding : int, sequence of int, "valid" or "same", optional
-        Zeros around the volume. One number, or one for each axis. "valid" adds none. "same" keeps
-        the extents, and requires a stride of 1.
+        Zeros around the volume. One number, one for each axis, or a pair (before, after) for each
+        axis. "valid" adds none. "same" keeps the extents, and requires a stride of 1.
     dilation : int or sequence of int, optional
         Distance of elements in a window. One number, or one for each axis.
     groups : int, optional
@@ -354,7 +355,8 @@ class _Settings(NamedTuple):
     """Checked settings of a convolution, with its plan if the kernel computes all of it."""
 
     stride: Shape
-    padding: Shape | str
+    padding: Shape
+    after: Shape
     dilation: Shape
     groups: int
     plan: Conv2dPlan | None
@@ -374,21 +376,36 @@ def _settings(
     steps = checks.each_axis(op, "stride", stride, rank, 1)
     apart = checks.each_axis(op, "dilation", dilation, rank, 1)
     if isinstance(padding, str):
-        return _Settings(steps, padding, apart, count, None)
-    around = checks.each_axis(op, "padding", padding, rank, 0)
-    _check_fit(op, w, shape, filters, around, apart)
-    is_whole = rank == 2
-    plan = plan_conv2d(op, shape, filters, None, steps, around, apart, count) if is_whole else None
-    return _Settings(steps, around, apart, count, plan)
-
-
-def _check_fit(
-    op: str, w: Any, shape: Shape, filters: Shape, padding: Shape, dilation: Shape
-) -> None:
-    for extent, kernel, margin, gap in zip(shape[2:], filters[2:], padding, dilation, strict=True):
-        if extent + 2 * margin <= gap * (kernel - 1):
+        before, after = _margins_by_name(op, padding, filters, steps, apart)
+    else:
+        before, after = checks.margins(op, "padding", padding, rank)
+    for extent, kernel, first, last, gap in zip(
+        shape[2:], filters[2:], before, after, apart, strict=True
+    ):
+        if extent + first + last <= gap * (kernel - 1):
             expected = f"a kernel that fits the padded input of shape {shape}"
             raise InvalidArgument(op, "weight", w, expected)
+    plan = None
+    if rank == 2:
+        plan = plan_conv2d(op, shape, filters, None, steps, before, apart, count, after)
+    return _Settings(steps, before, after, apart, count, plan)
+
+
+def _margins_by_name(
+    op: str, padding: str, filters: Shape, stride: Shape, dilation: Shape
+) -> tuple[Shape, Shape]:
+    """Return the zeros before and after each axis for "valid" or "same".
+
+    Of an odd number, the extra zero is after the elements.
+    """
+    if padding == "valid":
+        return (0,) * len(stride), (0,) * len(stride)
+    if padding != "same":
+        raise InvalidArgument(op, "padding", padding, "integers, 'valid' or 'same'")
+    if any(step != 1 for step in stride):
+        raise InvalidArgument(op, "padding", padding, "integers, because stride is not 1")
+    sums = [gap * (extent - 1) for gap, extent in zip(dilation, filters[2:], strict=True)]
+    return tuple([n // 2 for n in sums]), tuple([n - n // 2 for n in sums])
 
 
 def _convolved(
@@ -402,50 +419,36 @@ def _convolved(
         if error.argument == "weight":
             raise InvalidArgument(op, "weight", w, error.expected) from None
         raise
-    steps, around, apart, count, plan = found
+    steps, before, after, apart, count, plan = found
     added = inputs.vector(op, "bias", bias, w.node.shape[0])
     if plan is not None:
         made = _planned(op, x, w, added, plan, plan.output_shape)
     else:
-        if isinstance(around, str):
-            x, around = _pad_by_name(op, x, w, steps, around, apart), (0,) * rank
-            _check_fit(op, w, x.shape, w.shape, around, apart)
-        made = _convolve(op, x, w, added, steps, around, apart, count)
+        made = _convolve(op, x, w, added, steps, before, apart, count, after)
     return made.reshape(made.shape[1:]) if alone else made
-
-
-def _pad_by_name(op: str, x: Array, w: Array, steps: Shape, padding: str, apart: Shape) -> Array:
-    """Pad the input for "valid" or "same". An odd number puts the extra zero after the elements."""
-    if padding == "valid":
-        return x
-    if padding != "same":
-        raise InvalidArgument(op, "padding", padding, "integers, 'valid' or 'same'")
-    if any(step != 1 for step in steps):
-        raise InvalidArgument(op, "padding", padding, "integers, because stride is not 1")
-    sums = [step * (extent - 1) for step, extent in zip(apart, w.shape[2:], strict=True)]
-    return padded(x, [(0, 0), (0, 0), *((n // 2, n - n // 2) for n in sums)], 0)
 
 
 def _convolve(
     op: str, x: Array, w: Array, bias: Array | None, stride: Shape, padding: Shape, dilation: Shape,
-    groups: int,
+    groups: int, after: Shape | None = None,
 ) -> Array:  # fmt: skip
     """Compute the convolution along as many axes as there are strides."""
+    behind = padding if after is None else after
     if len(stride) == 2:
-        return _convolve_2d(op, x, w, bias, stride, padding, dilation, groups)
+        return _convolve_2d(op, x, w, bias, stride, padding, dilation, groups, behind)
     if len(stride) == 1:
         x, w = (v.reshape((*v.shape[:2], 1, v.shape[2])) for v in (x, w))
-        settings = (1, *stride), (0, *padding), (1, *dilation), groups
+        settings = (1, *stride), (0, *padding), (1, *dilation), groups, (0, *behind)
         return _convolve_2d(op, x, w, bias, *settings, is_row=True)
-    return _convolve_3d(op, x, w, bias, stride, padding, dilation, groups)
+    return _convolve_3d(op, x, w, bias, stride, padding, dilation, groups, behind)
 
 
 def _convolve_2d(
     op: str, x: Array, w: Array, bias: Array | None, stride: Shape, padding: Shape, dilation: Shape,
-    groups: int, is_row: bool = False,
+    groups: int, after: Shape, is_row: bool = False,
 ) -> Array:  # fmt: skip
     """Compute the convolution along two axes. The result has no first one if ``is_row``."""
-    plan = plan_conv2d(op, x.shape, w.shape, None, stride, padding, dilation, groups)
+    plan = plan_conv2d(op, x.shape, w.shape, None, stride, padding, dilation, groups, after)
     shape: Shape = plan.output_shape
     return _planned(op, x, w, bias, plan, (*shape[:2], shape[3]) if is_row else shape)
 
@@ -472,11 +475,11 @@ def _planned(
 
 def _convolve_3d(
     op: str, x: Array, w: Array, bias: Array | None, stride: Shape, padding: Shape, dilation: Shape,
-    groups: int,
+    groups: int, after: Shape,
 ) -> Array:  # fmt: skip
-    around = padding[0]
-    if around:
-        x = padded(x, [(0, 0), (0, 0), (around, around), (0, 0), (0, 0)], 0)
+    around = padding[0], after[0]
+    if any(around):
+        x = padded(x, [(0, 0), (0, 0), around, (0, 0), (0, 0)], 0)
     filters, depth, deep, *kernel = w.shape
     images, channels, extent, *plane = x.shape
     layers = output_extent(extent, deep, stride[0], 0, dilation[0])
@@ -491,7 +494,9 @@ def _convolve_3d(
     )
     flat_images = windows.reshape((images * layers, channels * deep, *plane))
     flat = w.reshape((filters, depth * deep, *kernel))
-    found = _convolve_2d(op, flat_images, flat, bias, stride[1:], padding[1:], dilation[1:], groups)
+    found = _convolve_2d(
+        op, flat_images, flat, bias, stride[1:], padding[1:], dilation[1:], groups, after[1:]
+    )
     apart = found.reshape((images, layers, *found.shape[1:]))
     return manipulation.permute_dims(apart, (0, 2, 1, 3, 4))
 

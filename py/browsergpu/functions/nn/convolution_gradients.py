@@ -96,14 +96,16 @@ def _pad_widths(padding: Any, kernel: Shape, dilation: Shape) -> list[tuple[int,
     if padding == "same":
         sums = [gap * (extent - 1) for gap, extent in zip(dilation, kernel, strict=True)]
         return [(n // 2, n - n // 2) for n in sums]
-    return [(n, n) for n in _each(padding, len(kernel))]
+    return [*zip(*checks.margins("convolution", "padding", padding, len(kernel)), strict=True)]
 
 
-def _crop(x: Array, extents: Sequence[int]) -> Array:
-    """Return the first elements along the last axes."""
+def _crop(x: Array, extents: Sequence[int], first: Sequence[int] | None = None) -> Array:
+    """Return elements along the last axes, from the first ones or others."""
     if x.shape[-len(extents) :] == tuple(extents):
         return x
-    return x[(..., *[slice(0, extent) for extent in extents])]
+    begins = [0] * len(extents) if first is None else first
+    parts = [slice(at, at + extent) for at, extent in zip(begins, extents, strict=True)]
+    return x[(..., *parts)]
 
 
 def _input_gradient(
@@ -114,15 +116,17 @@ def _input_gradient(
     kernel = weight.shape[2:]
     rank = len(kernel)
     steps, apart = _each(stride, rank), _each(dilation, rank)
-    before = [first for first, _ in _pad_widths(padding, kernel, apart)]
+    pairs = _pad_widths(padding, kernel, apart)
+    least = [min(pair) for pair in pairs]  # what the transposed convolution cuts at both ends
+    first = [before - n for (before, _), n in zip(pairs, least, strict=True)]
     spare = [
-        extent - ((own - 1) * step - 2 * n + gap * (size - 1) + 1)
-        for extent, own, step, n, gap, size in zip(
-            extents, g.shape[-rank:], steps, before, apart, kernel, strict=True
+        begin + extent - ((own - 1) * step - 2 * n + gap * (size - 1) + 1)
+        for begin, extent, own, step, n, gap, size in zip(
+            first, extents, g.shape[-rank:], steps, least, apart, kernel, strict=True
         )
     ]
-    more = [max(n, 0) for n in spare]  # "same" may add one zero more after than before
-    return _crop(back(g, weight, None, steps, before, more, groups, apart), extents)
+    more = [max(n, 0) for n in spare]  # beyond the last window
+    return _crop(back(g, weight, None, steps, least, more, groups, apart), extents, first)
 
 
 def _bias_gradient(g: Array, weight_like: Like) -> Any:

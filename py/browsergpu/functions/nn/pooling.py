@@ -14,6 +14,7 @@ import numpy as np
 
 from browsergpu.arrays import apply
 from browsergpu.arrays.array import Array
+from browsergpu.arrays.autograd.families import INTERCEPTED
 from browsergpu.arrays.autograd.grad_mode import no_grad
 from browsergpu.arrays.autograd.nodes import Like
 from browsergpu.arrays.autograd.rules import differentiable
@@ -22,6 +23,7 @@ from browsergpu.engine.core.checks import product
 from browsergpu.engine.core.element_types import INT32
 from browsergpu.engine.core.errors import InvalidArgument
 from browsergpu.engine.core.shapes import Shape
+from browsergpu.engine.core.turns import exclusive
 from browsergpu.engine.kernels.convolution.pool import plan_pool
 from browsergpu.engine.tensors import nn
 from browsergpu.functions.nn import inputs
@@ -402,6 +404,35 @@ def adaptive_windows(extent: int, size: int) -> tuple[np.ndarray, np.ndarray]:
 def _mean(op: str, count_include_pad: Any) -> str:
     padding = checks.flag(op, "count_include_pad", count_include_pad)
     return "mean_padded" if padding else "mean"
+
+
+@exclusive
+def pooled_unevenly(
+    op: str, function: str, x: Array, kernel: Shape, stride: Shape, dilation: Shape,
+    pairs: Sequence[tuple[int, int]], *, upwards: bool = False,
+) -> Array | None:  # fmt: skip
+    """Pool [N, C, L] or [N, C, H, W] with other padding before than after, or return None.
+
+    ``function`` is "max", or "mean" of the elements within x. ``pairs`` are (before, after) for
+    each axis, and ``upwards`` keeps a last window that extends beyond the end. Tracked and batched
+    arrays are left to functions that have gradients and batching rules.
+    """
+    rank = len(kernel)
+    halves = [extent // 2 for extent in kernel]
+    fits = all(
+        min(pair) >= 0 and max(pair) <= most for pair, most in zip(pairs, halves, strict=True)
+    )
+    if type(x) in INTERCEPTED or rank > 2 or x.ndim != rank + 2 or not fits:
+        return None
+    before, after = zip(*pairs, strict=True)
+    along = [tuple(own) for own in (kernel, stride, before, dilation, after)]
+    own = x
+    if rank == 1:
+        own = x.reshape((*x.shape[:2], 1, x.shape[2]))
+        along = [(neutral, *one) for neutral, one in zip((*_NEUTRAL, 0), along, strict=True)]
+    *settings, behind = along
+    found, _ = _pool_2d(op, function, own, (*settings, upwards, behind))
+    return found.reshape((*x.shape[:2], *found.shape[4 - rank :]))
 
 
 def _max_pool(op: str, rank: int, input: Any, windows: tuple[Any, ...], return_indices: Any) -> Any:

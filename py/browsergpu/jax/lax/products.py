@@ -174,8 +174,9 @@ def conv_general_dilated(
     extents = [(n - 1) * m + 1 for n, m in zip(own.shape[2:], base, strict=True)]
     reach = [(n - 1) * m + 1 for n, m in zip(filters.shape[2:], apart, strict=True)]
     pairs = padding_of(op, extents, reach, steps, padding)
-    is_plain = all(low == high >= 0 for low, high in pairs) and set(base) <= {1}
-    around: Any = tuple([low for low, _ in pairs])
+    is_plain = all(min(pair) >= 0 for pair in pairs) and set(base) <= {1}
+    is_even = all(low == high for low, high in pairs)
+    around: Any = tuple([low for low, _ in pairs] if is_even else pairs)
     if not is_plain:
         rest = [(low, high, m - 1) for (low, high), m in zip(pairs, base, strict=True)]
         own, around = pad(as_jax(own), 0, [(0, 0, 0), (0, 0, 0), *rest]), 0

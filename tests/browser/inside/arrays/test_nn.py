@@ -239,6 +239,54 @@ def test_padding_by_name_and_cut_off(bg: Any) -> None:
     assert_same(bg.nn.conv_transpose2d(a, back, None, 2, (1, 2)), expected, rtol=1e-5)
 
 
+#: Extents, kernel, stride, dilation, groups, and the zeros (before, after) of each axis.
+UNEVEN: list[Any] = [
+    ((9,), (2,), (1,), (1,), 1, [(0, 1)]),
+    ((7, 9), (2, 2), (1, 1), (1, 1), 1, [(0, 1), (0, 1)]),
+    ((8, 10), (3, 3), (2, 2), (1, 1), 1, [(0, 1), (0, 1)]),
+    ((8, 10), (3, 3), (1, 1), (1, 1), 2, [(2, 0), (0, 3)]),
+    ((8, 10), (3, 2), (2, 3), (2, 1), 4, [(3, 1), (2, 0)]),
+    ((5, 6), (1, 1), (2, 1), (1, 1), 1, [(1, 0), (0, 2)]),
+    ((4, 5, 6), (2, 3, 2), (1, 2, 1), (1, 1, 2), 2, [(0, 1), (2, 1), (1, 0)]),
+]
+
+
+@pytest.mark.parametrize("case", UNEVEN)
+def test_padding_before_and_after(bg: Any, case: Any) -> None:
+    extents, kernel, stride, dilation, groups, pairs = case
+    rank = len(extents)
+    x, w = sample("float32", (2, 4, *extents)), sample("float32", (8, 4 // groups, *kernel), 1)
+    function = getattr(bg.nn, f"conv{rank}d")
+    settings = {"stride": stride, "dilation": dilation, "groups": groups}
+    whole = np.pad(x, [(0, 0), (0, 0), *pairs])
+    expected = reference.convolved(whole, w, padding=(0,) * rank, **settings)
+    a, filters = bg.asarray(x), bg.asarray(w)
+    assert_same(function(a, filters, padding=pairs, **settings), expected, rtol=1e-5)
+    one = function(a[1], filters, padding=tuple(map(list, pairs)), **settings)
+    assert_same(one, expected[1], rtol=1e-5)
+    each = bg.vmap(lambda x, w: function(x, w, padding=pairs, **settings), (0, None))
+    assert_same(each(a[:, None], filters)[:, 0], expected, rtol=1e-5)
+    spread = bg.asarray(sample("float32", expected.shape, 3))
+    flat = [n for pair in reversed(pairs) for n in pair]
+
+    def padded(x: Any, w: Any) -> Any:
+        return bg.sum(function(bg.nn.pad(x, flat), w, **settings) * spread)
+
+    def direct(x: Any, w: Any) -> Any:
+        return bg.sum(function(x, w, padding=pairs, **settings) * spread)
+
+    slopes, wanted = (bg.grad(one, (0, 1))(a, filters) for one in (direct, padded))
+    for found, want in zip(slopes, wanted, strict=True):
+        np.testing.assert_allclose(found.numpy(), want.numpy(), rtol=1e-4, atol=1e-4)
+
+
+def test_pairs_of_padding_that_are_refused(bg: Any) -> None:
+    x, w = bg.ones((1, 1, 4, 4)), bg.ones((1, 1, 2, 2))
+    for padding in ([(0, 1)], [(0, 1), 1], [(0, -1), (0, 0)], [(0, 1, 2), (0, 0)], (1, 2, 3, 4)):
+        with pytest.raises(ValueError, match="padding must be"):
+            bg.nn.conv2d(x, w, padding=padding)
+
+
 def test_pooling(bg: Any) -> None:
     nn = bg.nn
     x = sample("float32", (2, 3, 7, 6, 5))

@@ -50,7 +50,8 @@ Dispatch = tuple[Grid, tuple[int, ...]]
 class Convolution:
     """A validated convolution.
 
-    Channels and filters are per group. Pairs are (vertical, horizontal).
+    Channels and filters are per group. Pairs are (vertical, horizontal). ``padding`` are the zeros
+    before the image, and ``after`` those after it.
     """
 
     images: int
@@ -63,13 +64,15 @@ class Convolution:
     stride: Pair
     padding: Pair
     dilation: Pair
+    after: Pair
 
     @property
     def kind(self) -> str:
         """Return "window" for WINDOW_KERNELS, "point" for a plain 1 × 1, else "other"."""
         if self.kernel == (3, 3) and self.stride == (1, 1) and self.dilation == (1, 1):
             return "window"
-        return "point" if self.kernel == (1, 1) and self.padding == (0, 0) else "other"
+        is_bare = self.padding == self.after == (0, 0)
+        return "point" if self.kernel == (1, 1) and is_bare else "other"
 
     def window_grid(self, variant: Variant) -> tuple[int, int]:
         """Return a window kernel's workgroups: tiles of filters and columns, and of rows."""
@@ -146,12 +149,13 @@ class Steps:
     sum_configuration: str = ""
 
 
-def output_extent(size: int, kernel: int, stride: int, padding: int, dilation: int = 1) -> int:
+def output_extent(size: int, kernel: int, stride: int, zeros: int, dilation: int = 1) -> int:
     """Return the height or width of the output, less than 1 if the kernel does not fit.
 
-    It is floor((size + 2 padding - dilation (kernel - 1) - 1) / stride) + 1.
+    It is floor((size + zeros - dilation (kernel - 1) - 1) / stride) + 1. ``zeros`` are the elements
+    of the padding at both ends.
     """
-    return (size + 2 * padding - dilation * (kernel - 1) - 1) // stride + 1
+    return (size + zeros - dilation * (kernel - 1) - 1) // stride + 1
 
 
 @remembered
@@ -164,17 +168,19 @@ def plan_conv2d(
     padding: Any,
     dilation: Any = 1,
     groups: Any = 1,
+    after: Any = None,
 ) -> Conv2dPlan:
     """Validate the arguments of ``WasmBackend.conv2d_forward`` except the buffers.
 
     With groups, a filter sees only the channels of its group. ``output_shape`` is computed if it is
-    None.
+    None. ``after`` is the padding below and to the right of the images, if it differs.
     """
     images, channels, height, width = checks.dimensions(op, "input_shape", input_shape, 4)
     filters, depth, kernel_h, kernel_w = checks.dimensions(op, "filter_shape", filter_shape, 4)
     given = None if output_shape is None else checks.dimensions(op, "output_shape", output_shape, 4)
     stride_h, stride_w = checks.pair(op, "stride", stride, 1)
     pad_h, pad_w = checks.pair(op, "padding", padding)
+    below, right = (pad_h, pad_w) if after is None else checks.pair(op, "padding", after)
     dilation_h, dilation_w = checks.pair(op, "dilation", dilation, 1)
     groups = checks.integer(op, "groups", groups, 1)
     if channels % groups or filters % groups:
@@ -188,10 +194,10 @@ def plan_conv2d(
         )
     if kernel_h < 1 or kernel_w < 1:
         raise InvalidArgument(op, "filter_shape", filter_shape, "a kernel of at least 1 × 1")
-    out_h = output_extent(height, kernel_h, stride_h, pad_h, dilation_h)
-    out_w = output_extent(width, kernel_w, stride_w, pad_w, dilation_w)
+    out_h = output_extent(height, kernel_h, stride_h, pad_h + below, dilation_h)
+    out_w = output_extent(width, kernel_w, stride_w, pad_w + right, dilation_w)
     if out_h < 1 or out_w < 1:
-        padded = f"{height + 2 * pad_h} × {width + 2 * pad_w}"
+        padded = f"{height + pad_h + below} × {width + pad_w + right}"
         raise InvalidArgument(
             op, "filter_shape", filter_shape, f"a kernel that fits the padded input of {padded}"
         )
@@ -201,6 +207,7 @@ def plan_conv2d(
     problem = Convolution(
         images, groups, depth, filters // groups, (height, width), (kernel_h, kernel_w),
         (out_h, out_w), (stride_h, stride_w), (pad_h, pad_w), (dilation_h, dilation_w),
+        (below, right),
     )  # fmt: skip
     return Conv2dPlan(
         images * channels * height * width,
@@ -245,8 +252,8 @@ def _steps(plan: Conv2dPlan, variant: Variant, added: int) -> Steps:
         across = fold(tiles)[:2]
         terms = p.channels * product(p.kernel)
         fields = (
-            p.channels, *p.image, p.filters, *p.kernel, *p.stride, *p.padding, *p.dilation,
-            p.groups, added,
+            p.channels, *p.image, p.filters, *p.kernel, *p.out, *p.stride, *p.padding,
+            *p.dilation, p.groups, added,
         )  # fmt: skip
     count = p.images * p.groups
     chunk = _chunk(terms, tiles * count, traits)

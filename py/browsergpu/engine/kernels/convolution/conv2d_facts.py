@@ -31,13 +31,7 @@ def _work(f: Fields) -> Work:
     # one image.
     window = f["kernel_h"] * f["kernel_w"]
     steps = min(f["chunk"], f["channels"] * window)
-    pixels = _extent(f, "height", "h") * _extent(f, "width", "w")
-    return _part(f, pixels, steps, steps / window)
-
-
-def _extent(f: Fields, size: str, axis: str) -> float:
-    reach = f[f"dilation_{axis}"] * (f[f"kernel_{axis}"] - 1) + 1
-    return (f[size] + 2 * f[f"pad_{axis}"] - reach) // f[f"stride_{axis}"] + 1
+    return _part(f, f["out_h"] * f["out_w"], steps, steps / window)
 
 
 def _window_work(f: Fields) -> Work:
@@ -212,9 +206,9 @@ FAMILY = KernelFamily(
             bindings("x", "w", "bias", "scale", "residual", "y"),
             params(
                 "channels: u32", "height: u32", "width: u32", "filters: u32", "kernel_h: u32",
-                "kernel_w: u32", "stride_h: u32", "stride_w: u32", "pad_h: u32", "pad_w: u32",
-                "dilation_h: u32", "dilation_w: u32", "groups: u32", "added: u32", "chunk: u32",
-                "first_z: u32",
+                "kernel_w: u32", "out_h: u32", "out_w: u32", "stride_h: u32", "stride_w: u32",
+                "pad_h: u32", "pad_w: u32", "dilation_h: u32", "dilation_w: u32", "groups: u32",
+                "added: u32", "chunk: u32", "first_z: u32",
             ),
             configurations=_with_after(_TILES),
             cost=_work,

@@ -47,8 +47,13 @@ def plan_pool(
     padding: Any,
     dilation: Any,
     ceil_mode: Any,
+    after: Any = None,
 ) -> PoolPlan:
-    """Validate the arguments of a pooling. The stride defaults to the kernel size."""
+    """Validate the arguments of a pooling. The stride defaults to the kernel size.
+
+    ``after`` is the padding below and to the right of the images, if it differs. Maxima and "mean"
+    can have it.
+    """
     if len(input_shape) != 4:
         raise InvalidArgument(
             op, "x", Description(f"shape {input_shape}"), "have shape [N, C, H, W]"
@@ -57,17 +62,21 @@ def plan_pool(
     kernels = checks.pair(op, "kernel", kernel, 1)
     strides = kernels if stride is None else checks.pair(op, "stride", stride, 1)
     paddings = checks.pair(op, "padding", padding)
+    behind = paddings if after is None else checks.pair(op, "padding", after)
     dilations = checks.pair(op, "dilation", dilation, 1)
     upwards = checks.flag(op, "ceil_mode", ceil_mode)
-    for extent, pad in zip(kernels, paddings, strict=True):
-        if 2 * pad > extent:
+    for extent, pads in zip(kernels, zip(paddings, behind, strict=True), strict=True):
+        if 2 * max(pads) > extent:
             raise InvalidArgument(op, "padding", padding, f"at most half of the kernel's {kernels}")
     extents = [
-        _output_extent(*along, upwards)
-        for along in zip(sizes, kernels, strides, paddings, dilations, strict=True)
+        _output_extent(
+            size, kernels[at], strides[at], paddings[at], behind[at], dilations[at], upwards
+        )
+        for at, size in enumerate(sizes)
     ]
     if min(extents) < 1:
-        padded = " × ".join(str(s + 2 * p) for s, p in zip(sizes, paddings, strict=True))
+        sums = map(sum, zip(sizes, paddings, behind, strict=True))
+        padded = " × ".join(map(str, sums))
         raise InvalidArgument(op, "kernel", kernel, f"a window that fits the padded {padded}")
     shape = (images, channels, extents[0], extents[1])
     fields = (*sizes, *extents, *kernels, *strides, *paddings, *dilations)
@@ -75,14 +84,14 @@ def plan_pool(
 
 
 def _output_extent(
-    size: int, kernel: int, stride: int, padding: int, dilation: int, upwards: bool
+    size: int, kernel: int, stride: int, padding: int, after: int, dilation: int, upwards: bool
 ) -> int:
     """Return the number of windows along an axis.
 
     Rounded upwards, the last window may extend past the end, but must start within the input or its
     left padding.
     """
-    room = size + 2 * padding - dilation * (kernel - 1) - 1
+    room = size + padding + after - dilation * (kernel - 1) - 1
     extent = (-(-room // stride) if upwards else room // stride) + 1
     if upwards and (extent - 1) * stride >= size + padding:
         extent -= 1

@@ -27,7 +27,9 @@ def convolved(
         raise ValueError(f"kernel_shape must be {w.shape[2:]}, as W has, got {kernel_shape}")
     own = windows(x.shape[2:], w.shape[2:], strides, dilations, pads, auto_pad)
     padding: Any = tuple(own.before)
-    if own.before != own.after or min(own.before) < 0:
+    if own.before != own.after:
+        padding = tuple(zip(own.before, own.after, strict=True))
+    if min(own.pads) < 0:
         x = padded(x, own.pads, "constant", 0, range(2, x.ndim))
         padding = 0
     function = getattr(bg.nn, f"conv{rank}d", None)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from browsergpu.functions.nn.pooling import pooled_unevenly
 from browsergpu.onnx.graph.node import Node
 from browsergpu.onnx.graph.values import integers
 from browsergpu.onnx.namespace import bg
@@ -24,6 +25,14 @@ def _filled(x: Any, own: Windows, counts: list[int], number: Any) -> Any:
         )
     ]
     return padded(x, [*own.before, *after], "constant", number, range(2, x.ndim))
+
+
+def _uneven(function: str, x: Any, own: Windows, ceil_mode: int) -> Any:
+    """Pool by the kernel that pads, with other pads before than after, or return None."""
+    settings = tuple(own.kernel), tuple(own.strides), tuple(own.dilations)
+    pairs = [*zip(own.before, own.after, strict=True)]
+    op = f"{function}_pool"
+    return pooled_unevenly(op, function, x, *settings, pairs, upwards=bool(ceil_mode))
 
 
 @operator("MaxPool")
@@ -49,8 +58,11 @@ def max_pool(
             return function(wide, tuple(kernel_shape), steps, padding, gaps).astype(
                 kind, copy=False
             )
-        whole = _filled(wide, own, counts, lowest)
-        return function(whole, tuple(kernel_shape), steps, 0, gaps).astype(kind, copy=False)
+        found = _uneven("max", wide, own, ceil_mode)
+        if found is None:
+            whole = _filled(wide, own, counts, lowest)
+            found = function(whole, tuple(kernel_shape), steps, 0, gaps)
+        return found.astype(kind, copy=False)
     if rank > 2:
         raise ValueError("Indices of volumes are not available.")
     whole = _filled(wide, own, counts, lowest)
@@ -110,7 +122,11 @@ def average_pool(
         whole = _filled(x, own, counts, 0)
         function = getattr(bg.nn, f"avg_pool{x.ndim - 2}d")
         return function(whole, tuple(own.kernel), tuple(own.strides))
-    found = _sums(x, own, counts) / bg.asarray(np.maximum(number, 1))
+    found = None
+    if not count_include_pad and number.min() > 0:
+        found = _uneven("mean", x, own, ceil_mode)
+    if found is None:
+        found = _sums(x, own, counts) / bg.asarray(np.maximum(number, 1))
     return found.astype(x.dtype, copy=False)
 
 
