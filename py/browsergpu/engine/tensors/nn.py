@@ -25,6 +25,7 @@ from browsergpu.engine.kernels.elements.fill import fill
 from browsergpu.engine.kernels.networks import adam as adam_kernel
 from browsergpu.engine.kernels.networks import excitation as excitation_kernel
 from browsergpu.engine.kernels.networks.embedding import look_up
+from browsergpu.engine.kernels.networks.excitation import Excitation
 from browsergpu.engine.kernels.reductions import batch_norm as batch_norm_kernel
 from browsergpu.engine.kernels.reductions import norm_sums as norm_sums_kernel
 from browsergpu.engine.kernels.reductions import rows
@@ -484,25 +485,24 @@ def _embedding(build: Build, indices: Operand, weight: Operand, y: Operand) -> N
 
 
 def excite(
-    device: Device, op: str, x: View, w1: View, b1: View | None, w2: View, b2: View | None,
-    y: View, hard: tuple[float, float] | None,
+    device: Device, op: str, problem: Excitation, means: View | None, image: View | None, w1: View,
+    b1: View | None, w2: View, b2: View | None, y: View, hard: tuple[float, float] | None,
 ) -> None:  # fmt: skip
-    """Compute y = gate(relu(x w1ᵀ + b1) w2ᵀ + b2) for packed float32 vectors.
+    """Compute the gates of squeeze-and-excite, or their product with the image, in float32.
 
-    See ``engine/kernels/networks/excitation.py``. ``takes`` holds there, and y is another buffer
-    than the others.
+    All are packed. See ``engine/kernels/networks/excitation.py``. ``takes`` holds there, and y is
+    another buffer than the others.
     """
-    launch(device, op, _excite, (x, w1, b1, w2, b2, y), hard)
+    launch(device, op, _excite, (means, image, w1, b1, w2, b2, y), hard, problem)
 
 
 @of_operands
 def _excite(
-    build: Build, x: Operand, w1: Operand, b1: Operand | None, w2: Operand, b2: Operand | None,
-    y: Operand, hard: tuple[float, float] | None,
+    build: Build, means: Operand | None, image: Operand | None, w1: Operand, b1: Operand | None,
+    w2: Operand, b2: Operand | None, y: Operand, hard: tuple[float, float] | None,
+    problem: Excitation,
 ) -> None:  # fmt: skip
-    hidden, channels = w1.shape
-    first, second = (None if one is None else one.slot for one in (b1, b2))
+    own = [None if one is None else one.slot for one in (means, image, b1, b2)]
     excitation_kernel.excite(
-        build, x.slot, w1.slot, first, w2.slot, second, y.slot, x.shape[0], channels, hidden,
-        w2.shape[0], hard,
-    )  # fmt: skip
+        build, problem, own[0], own[1], w1.slot, own[2], w2.slot, own[3], y.slot, hard
+    )

@@ -1,6 +1,8 @@
-"""Gates of channels from their means, the excitation of squeeze-and-excite, by one kernel."""
+"""Squeeze-and-excite by one kernel: gates of channels from their means, and scaled images."""
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 from browsergpu.arrays import apply
 from browsergpu.arrays.array import Array
@@ -8,64 +10,103 @@ from browsergpu.arrays.autograd.families import INTERCEPTED
 from browsergpu.engine.core.checks import product
 from browsergpu.engine.core.element_types import FLOAT32
 from browsergpu.engine.core.turns import exclusive
-from browsergpu.engine.kernels.networks.excitation import takes
+from browsergpu.engine.kernels.networks.excitation import Excitation, takes
 from browsergpu.engine.tensors import nn
 from browsergpu.functions.nn import inputs
 
 _OP = "conv2d"
 
 
-@exclusive
-def excited(
-    x: Array, w1: Array, b1: Array | None, w2: Array, b2: Array | None,
-    hard: tuple[float, float] | None,
-) -> Array | None:  # fmt: skip
-    """Return the gates of channels, or None if the kernel does not compute them.
+class Layers(NamedTuple):
+    """The products between means and gates: gate(w2 · relu(w1 · means + b1) + b2).
 
-    It computes them in captured graphs with deferred products, for arrays without gradients.
-
-    Parameters
+    Attributes
     ----------
-    x : Array
-        Means of channels, of shape [N, C, 1, 1].
     w1, w2 : Array
         Filters of shape [M, C, 1, 1] and [F, M, 1, 1].
     b1, b2 : Array, optional
         M and F biases that broadcast to channels: of shape [..., M, 1, 1] with extents of 1.
     hard : tuple of float, optional
         alpha and beta of a hard sigmoid. None is the logistic function.
+    """
+
+    w1: Array
+    b1: Array | None
+    w2: Array
+    b2: Array | None
+    hard: tuple[float, float] | None
+
+
+@exclusive
+def excited(
+    layers: Layers, means: Array | None, image: Array | None = None, made: str = ""
+) -> Array | None:
+    """Return the gates of channels, or their product with an image, or None.
+
+    None is for what the kernel does not compute. It computes arrays without gradients, in captured
+    graphs with deferred products.
+
+    Parameters
+    ----------
+    layers : Layers
+        The products.
+    means : Array, optional
+        Means of channels, of shape [N, C, 1, 1]. None computes those of ``image``, if it is small.
+    image : Array, optional
+        Shape [N, C, H, W]. It is needed without ``means``, and for a product.
+    made : str
+        "" returns the gates. "multiply" returns their product with the image, "add" the sum of the
+        image and this product.
 
     Returns
     -------
     Array, optional
-        Shape [N, F, 1, 1]: gate(w2 · relu(w1 · x + b1) + b2).
+        The gates of shape [N, F, 1, 1], or an array of the shape of ``image``.
     """
-    given = [one for one in (x, w1, b1, w2, b2) if one is not None]
-    if any(type(one) in INTERCEPTED for one in given) or x.tracer.optimized is None:
+    given = [one for one in (*layers[:4], means, image) if one is not None]
+    source = image if means is None else means
+    if source is None or any(type(one) in INTERCEPTED for one in given):
         return None
-    if any(one.node.kind is not FLOAT32 for one in given) or not _have_shapes(x, w1, b1, w2, b2):
+    if source.tracer.optimized is None or any(one.node.kind is not FLOAT32 for one in given):
         return None
-    images, channels = x.shape[:2]
-    hidden, filters = w1.shape[0], w2.shape[0]
-    if not filters or not takes(images, channels, hidden):
+    if not _have_shapes(layers, source, means, image):
         return None
-    made = inputs.room(_OP, x, FLOAT32, (images, filters, 1, 1))
-    own, first, second = (apply.packed(one).reshape(shape) for one, shape in (
-        (x, (images, channels)), (w1, (hidden, channels)), (w2, (filters, hidden)),
-    ))  # fmt: skip
-    added = [None if one is None else apply.packed(one) for one in (b1, b2)]
-    nn.excite(
-        x.device, _OP, inputs.memory(own), inputs.memory(first), inputs.memory_of(added[0]),
-        inputs.memory(second), inputs.memory_of(added[1]),
-        inputs.memory(made.reshape((images, filters))), hard,
+    images, channels = source.shape[:2]
+    w1, b1, w2, b2, hard = layers
+    pixels = product(image.shape[2:]) if image is not None else 0
+    problem = Excitation(
+        images, channels, w1.shape[0], w2.shape[0], pixels, means is None, made
     )  # fmt: skip
-    return made
+    if not takes(problem):
+        return None
+    shape = image.shape if made and image is not None else (images, problem.filters, 1, 1)
+    result = inputs.room(_OP, source, FLOAT32, shape)
+    own = [None if one is None else apply.packed(one) for one in (means, image, b1, b2)]
+    first, second = (
+        apply.packed(w1).reshape((problem.hidden, channels)),
+        apply.packed(w2).reshape((problem.filters, problem.hidden)),
+    )
+    views = [inputs.memory_of(one) for one in own]
+    nn.excite(
+        source.device, _OP, problem, views[0], views[1], inputs.memory(first), views[2],
+        inputs.memory(second), views[3], inputs.memory(result), hard,
+    )  # fmt: skip
+    return result
 
 
-def _have_shapes(x: Array, w1: Array, b1: Array | None, w2: Array, b2: Array | None) -> bool:
-    if any(one.ndim != 4 or one.shape[2:] != (1, 1) for one in (x, w1, w2)):
+def _have_shapes(
+    layers: Layers, source: Array, means: Array | None, image: Array | None
+) -> bool:  # fmt: skip
+    w1, b1, w2, b2, _ = layers
+    if any(one.ndim != 4 or one.shape[2:] != (1, 1) for one in (w1, w2)) or source.ndim != 4:
         return False
-    if w1.shape[1] != x.shape[1] or w2.shape[1] != w1.shape[0]:
+    if means is not None and means.shape[2:] != (1, 1):
+        return False
+    if means is not None and image is not None and image.shape[:2] != means.shape[:2]:
+        return False
+    if image is not None and image.ndim != 4:
+        return False
+    if w1.shape[1] != source.shape[1] or w2.shape[1] != w1.shape[0]:
         return False
     pairs = ((b1, w1), (b2, w2))
     return all(b is None or _is_of_channels(b, w.shape[0]) for b, w in pairs)

@@ -145,7 +145,7 @@ class Builder(Shown):
         nodes = with_layer_norms(nodes, constants, weights, used)
         nodes = with_attention(nodes, constants, used)
         nodes = with_joined_products(nodes, weights, used)
-        nodes = with_excitations(nodes, used)
+        nodes = with_excitations(nodes, constants, used)
         types = [_declared(one) for one in graph.output]
         return Plan(inputs, outputs, nodes, constants, weights, self._arrays, types)
 

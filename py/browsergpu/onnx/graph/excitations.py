@@ -1,52 +1,78 @@
-"""The excitation of squeeze-and-excite that a model writes as convolutions and activations."""
+"""Squeeze-and-excite that a model writes as a mean, convolutions, activations and a product."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from browsergpu.engine.core.showing import Shown
-from browsergpu.functions.products.excitations import excited
+from browsergpu.functions.products.excitations import Layers, excited
 from browsergpu.onnx.graph.node import Node
 from browsergpu.onnx.graph.rewriting import (
     computed,
     is_one,
     makers_of,
+    readers_of,
     reads_of,
     with_replacements,
 )
 from browsergpu.onnx.registry import Operator
 
 
-def with_excitations(nodes: Sequence[Node], used: Iterable[str]) -> list[Node]:
-    """Return the nodes of a graph, with one node for the gates of each squeeze-and-excite.
+class _Parts(NamedTuple):
+    """The nodes of squeeze-and-excite."""
+
+    mean: Node | None  # of the image
+    gates: list[Node]  # from the first convolution to the gate
+    products: list[Node]  # of the image with the gates, and its sum with the image
+
+    def in_order(self) -> list[Node]:
+        """Return all nodes."""
+        return [*([self.mean] if self.mean else []), *self.gates, *self.products]
+
+
+def with_excitations(
+    nodes: Sequence[Node], constants: Mapping[str, Any], used: Iterable[str]
+) -> list[Node]:
+    """Return the nodes of a graph, with one node for each squeeze-and-excite.
+
+    The node begins with the mean of the image. It ends with the gates, or with the scaled image if
+    a convolution reads it, since other nodes fuse the product.
 
     Parameters
     ----------
     nodes
         The nodes in order.
+    constants
+        Arrays on the host by name.
     used
         Names of values that the graph returns, or that its subgraphs use.
     """
-    found = _Search(nodes, used)
+    found = _Search(nodes, constants, used)
     replaced: dict[int, Node] = {}
     gone: set[int] = set()
     for node in nodes:
-        parts = found.excitation_that_ends(node)
+        parts = found.excitation_with_gate(node)
         if parts is not None:
-            gone.update(id(one) for one in parts)
-            replaced[id(node)] = _node(parts)
+            whole = parts.in_order()
+            gone.update(id(one) for one in whole)
+            replaced[id(whole[-1])] = _node(parts)
     return with_replacements(nodes, replaced, gone)
 
 
 class _Search(Shown):
     """Finds the nodes of excitations."""
 
-    def __init__(self, nodes: Sequence[Node], used: Iterable[str]) -> None:
+    def __init__(
+        self, nodes: Sequence[Node], constants: Mapping[str, Any], used: Iterable[str]
+    ) -> None:
         self._makers, self._reads = makers_of(nodes), reads_of(nodes, used)
+        self._readers, self._constants = readers_of(nodes), constants
 
-    def excitation_that_ends(self, gate: Node) -> list[Node] | None:
-        """Return the nodes of an excitation whose gate is a node, in order, or None."""
+    def excitation_with_gate(self, gate: Node) -> _Parts | None:
+        """Return the nodes of the squeeze-and-excite whose gate is a node, or None."""
         if not is_one(gate, "HardSigmoid", "Sigmoid"):
             return None
         last = self._convolution(gate.inputs[0])
@@ -54,7 +80,47 @@ class _Search(Shown):
         if last is None or not is_one(relu, "Relu"):
             return None
         first = self._convolution(relu.inputs[0])
-        return None if first is None else [*first, relu, *last, gate]
+        if first is None:
+            return None
+        gates = [*first, relu, *last, gate]
+        mean = self._before(first[0].inputs[0])
+        if not self._is_mean(mean):
+            return _Parts(None, gates, [])
+        return _Parts(mean, gates, self._products(mean.inputs[0], gate) if mean else [])
+
+    def _products(self, image: str, gate: Node) -> list[Node]:
+        """Return the product of an image and gates that a convolution reads, or with a sum."""
+        scaled = self._only_reader(gate, "Mul", image)
+        if scaled is None:
+            return []
+        if self._is_convolved(scaled):
+            return [scaled]
+        total = self._only_reader(scaled, "Add", image)
+        return [] if total is None or not self._is_convolved(total) else [scaled, total]
+
+    def _only_reader(self, node: Node, operator: str, other: str) -> Node | None:
+        """Return the only node that reads a value, an operator of it and another value."""
+        name = node.outputs[0]
+        if self._reads[name] != 1 or name not in self._readers:
+            return None
+        (reader,) = self._readers[name]
+        is_of_both = sorted(reader.inputs) == sorted((name, other))
+        return reader if is_of_both and is_one(reader, operator) else None
+
+    def _is_convolved(self, node: Node) -> bool:
+        readers = self._readers.get(node.outputs[0], ())
+        return any(is_one(one, "Conv") and one.inputs[0] == node.outputs[0] for one in readers)
+
+    def _is_mean(self, node: Node | None) -> bool:
+        """Whether a node is the mean of each channel of [N, C, H, W], which stays an axis."""
+        if is_one(node, "GlobalAveragePool"):
+            return True
+        if not is_one(node, "ReduceMean") or node.attributes.get("keepdims", 1) != 1:
+            return False
+        axes = node.attributes.get("axes")
+        if len(node.inputs) > 1:
+            axes = self._constants.get(node.inputs[1])
+        return axes is not None and sorted(int(one) % 4 for one in np.ravel(axes)) == [2, 3]
 
     def _before(self, name: str) -> Node | None:
         """Return the node of a value that only one other node reads."""
@@ -86,28 +152,39 @@ def _is_plain(node: Node) -> bool:
     return not around and own.get("group", 1) == 1 and tuple(kernel) == (1, 1)
 
 
-def _node(parts: Sequence[Node]) -> Node:
-    first, gate = parts[0], parts[-1]
-    made = {name for node in parts for name in node.outputs}
-    inputs = dict.fromkeys(name for node in parts for name in node.inputs if name not in made)
+def _node(parts: _Parts) -> Node:
+    whole = parts.in_order()
+    first, end = whole[0], whole[-1]
+    made = {name for node in whole for name in node.outputs}
+    inputs = dict.fromkeys(name for node in whole for name in node.inputs if name not in made)
     attributes = {"parts": parts, "names": tuple(inputs)}
-    title = f"{first.name} … {gate.name}"
-    return Node(_OPERATOR, title, tuple(inputs), gate.outputs, attributes, gate.context, gate.opset)
+    title = f"{first.name} … {end.name}"
+    return Node(_OPERATOR, title, tuple(inputs), end.outputs, attributes, end.context, end.opset)
 
 
-def _excitation(*values: Any, parts: Sequence[Node], names: Sequence[str]) -> Any:
-    """Compute the gates by the kernel, or by the nodes if the kernel does not compute them."""
+def _squeezed_and_excited(*values: Any, parts: _Parts, names: Sequence[str]) -> Any:
+    """Compute squeeze-and-excite by the kernel, or by the nodes that it does not compute."""
     known = dict(zip(names, values, strict=True))
-    x, w1, b1, w2, b2 = _operands(parts, known)
-    found = excited(x, w1, b1, w2, b2, _hard(parts[-1]))
-    return computed(parts, known) if found is None else found
+    rest = [*parts.gates, *parts.products]
+    layers = _layers(parts.gates, known)
+    made = ("", "multiply", "add")[len(parts.products)]
+    squeezed = parts.gates[0].inputs[0]
+    image = None if parts.mean is None else known[parts.mean.inputs[0]]
+    found = None
+    if parts.mean is not None:
+        found = excited(layers, None, image, made)
+        if found is None:
+            known[squeezed] = computed([parts.mean], known)
+    if found is None:
+        found = excited(layers, known[squeezed], image if made else None, made)
+    return computed(rest, known) if found is None else found
 
 
-def _operands(parts: Sequence[Node], known: Mapping[str, Any]) -> list[Any]:
-    """Return the means, and the filters and biases of both convolutions."""
+def _layers(parts: Sequence[Node], known: Mapping[str, Any]) -> Layers:
+    """Return the filters and biases of both convolutions, and the numbers of the gate."""
     middle = next(at for at, node in enumerate(parts) if node.operator.name == "Relu")
     first, last = parts[:middle], parts[middle + 1 : -1]
-    return [known[first[0].inputs[0]], *_filters(first, known), *_filters(last, known)]
+    return Layers(*_filters(first, known), *_filters(last, known), _hard(parts[-1]))
 
 
 def _filters(parts: Sequence[Node], known: Mapping[str, Any]) -> tuple[Any, Any]:
@@ -129,5 +206,5 @@ def _hard(gate: Node) -> tuple[float, float] | None:
 
 
 _OPERATOR = Operator(
-    "SqueezeAndExcite", "browsergpu", 1, 1 << 30, _excitation, (), False, False
+    "SqueezeAndExcite", "browsergpu", 1, 1 << 30, _squeezed_and_excited, (), False, False
 )  # fmt: skip

@@ -11,7 +11,13 @@ import numpy as np
 
 from browsergpu.engine.core.showing import Shown
 from browsergpu.onnx.graph.node import Node
-from browsergpu.onnx.graph.rewriting import computed, is_one, makers_of, with_replacements
+from browsergpu.onnx.graph.rewriting import (
+    computed,
+    is_one,
+    makers_of,
+    readers_of,
+    with_replacements,
+)
 from browsergpu.onnx.namespace import bg
 from browsergpu.onnx.registry import Operator
 
@@ -53,10 +59,7 @@ class _Search(Shown):
         used: Iterable[str],
     ) -> None:  # fmt: skip
         self._makers = makers_of(nodes)
-        self._readers: dict[str, list[Node]] = {}
-        for node in nodes:
-            for name in node.inputs:
-                self._readers.setdefault(name, []).append(node)
+        self._readers = readers_of(nodes)
         self._constants, self._weights = constants, frozenset(weights)
         self._used = Counter(used)
 

@@ -21,6 +21,15 @@ def reads_of(nodes: Iterable[Node], used: Iterable[str]) -> Counter[str]:
     return found
 
 
+def readers_of(nodes: Iterable[Node]) -> dict[str, list[Node]]:
+    """Return the nodes that read each value, one for each input."""
+    found: dict[str, list[Node]] = {}
+    for node in nodes:
+        for name in node.inputs:
+            found.setdefault(name, []).append(node)
+    return found
+
+
 def is_one(node: Node | None, *operators: str) -> TypeGuard[Node]:
     """Whether a node has one of ONNX's own operators, and one output."""
     if node is None or node.operator.domain or len(node.outputs) != 1:

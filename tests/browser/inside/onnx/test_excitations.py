@@ -1,4 +1,4 @@
-"""The excitation of squeeze-and-excite in one kernel under ``bg.jit``, with the nodes' results."""
+"""Squeeze-and-excite in one or two kernels under ``bg.jit``, with the nodes' results."""
 
 from __future__ import annotations
 
@@ -63,14 +63,128 @@ def check(
     bg: Any, file: bytes, x: np.ndarray, count: int, tolerance: float = 1e-5, **options: Any
 ) -> None:
     """Compare a replay with a plain call, and the number of its excitation kernels."""
+    assert len(excitations(bg, file, x, tolerance, **options)) == count
+
+
+def excitations(
+    bg: Any, file: bytes, x: np.ndarray, tolerance: float = 1e-5, **options: Any
+) -> list[str]:
+    """Compare a replay with a plain call. Returns its excitation kernels."""
     made = bg.onnx.load(file)
     want = results(made(x))
     fast = bg.jit(made, **options)
     for _ in range(3):
         found = results(fast(x))
-    assert fast.explain().variants[0]["labels"].get(NAME, 0) == count
     for one, other in zip(found, want, strict=True):
         np.testing.assert_allclose(one, other, rtol=tolerance, atol=tolerance)
+    labels = fast.explain().variants[0]["labels"]
+    return [name for name, count in labels.items() if name.startswith(NAME) for _ in range(count)]
+
+
+def block(
+    channels: int, hidden: int = 6, *, mean: str = "GlobalAveragePool", of: str = "c g",
+    added: bool = False, outputs: str = "y", end: str = "Conv", mean_options: Any = None,
+) -> bytes:  # fmt: skip
+    """Return a convolution, squeeze-and-excite of its result, and a convolution of the product."""
+    rng = np.random.default_rng(8)
+    shapes = {
+        "w0": (channels, channels, 1, 1), "w1": (hidden, channels, 1, 1), "b1": (hidden,),
+        "w2": (channels, hidden, 1, 1), "b2": (channels,), "w3": (5, channels, 1, 1),
+    }  # fmt: skip
+    weights = {name: (rng.standard_normal(one) * 0.4).astype(np.float32)
+               for name, one in shapes.items()}  # fmt: skip
+    options = dict(mean_options or {})
+    axes = options.pop("given", None)
+    if axes is not None:
+        weights["axes"] = np.array(axes)
+    last = "p" if not added else "s"
+    nodes = [
+        node("Conv", "x w0", "c"),
+        node(mean, "c axes" if axes is not None else "c", "m", **options),
+        node("Conv", "m w1 b1", "c1"),
+        node("Relu", "c1", "r"),
+        node("Conv", "r w2 b2", "c2"),
+        node("HardSigmoid", "c2", "g"),
+        node("Mul", of, "p"),
+        *([node("Add", "p c", "s")] if added else []),
+        node("Conv", f"{last} w3", "y") if end == "Conv" else node(end, last, "y"),
+    ]
+    return making.model(nodes, [value("x")], outputs, weights)
+
+
+@pytest.mark.parametrize("added", [False, True])
+@pytest.mark.parametrize(
+    ("shape", "kernel"),
+    [
+        ((1, 4, 1, 1), "excitation.mean product"), ((3, 24, 5, 7), "excitation.mean product"),
+        ((1, 1024, 4, 8), "excitation.mean product"), ((2, 96, 18, 18), "excitation.mean product"),
+        ((2, 100, 19, 18), "excitation.product"), ((1, 8, 100, 97), "excitation.product"),
+    ],
+)  # fmt: skip
+def test_products_that_convolutions_read(bg: Any, added: bool, shape: Any, kernel: str) -> None:
+    file = block(shape[1], added=added, of="g c" if added else "c g")
+    assert excitations(bg, file, data(*shape), 1e-4) == [kernel]
+
+
+@pytest.mark.parametrize("end", ["Relu", "Transpose"])
+def test_products_that_other_nodes_read(bg: Any, end: str) -> None:
+    assert excitations(bg, block(24, end=end), data(2, 24, 5, 7), 1e-4) == ["excitation.mean"]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"given": [2, 3]}, {"given": [-1, -2]}, {"given": [2, 3], "keepdims": 1}],
+)
+def test_means_as_reductions(bg: Any, options: Any) -> None:
+    file = block(24, mean="ReduceMean", mean_options=options)
+    assert excitations(bg, file, data(2, 24, 5, 7), 1e-4) == ["excitation.mean product"]
+
+
+def test_means_over_one_axis(bg: Any) -> None:
+    file = block(24, mean="ReduceMean", mean_options={"given": [3]})
+    assert excitations(bg, file, data(2, 24, 1, 7), 1e-4) == ["excitation"]
+
+
+def test_maxima(bg: Any) -> None:
+    assert excitations(bg, block(24, mean="GlobalMaxPool"), data(2, 24, 5, 7), 1e-4) == [NAME]
+
+
+def test_products_of_other_images(bg: Any) -> None:
+    assert excitations(bg, block(24, of="x g"), data(2, 24, 5, 7), 1e-4) == ["excitation.mean"]
+
+
+@pytest.mark.parametrize(
+    ("name", "kernel"),
+    [("m", "excitation"), ("g", "excitation.mean"), ("c", "excitation.mean product"),
+     ("p", "excitation.mean product")],
+)  # fmt: skip
+def test_values_of_a_block_that_the_graph_returns(bg: Any, name: str, kernel: str) -> None:
+    file = block(24, outputs=f"y {name}")
+    assert excitations(bg, file, data(2, 24, 5, 7), 1e-4) == [kernel]
+
+
+def test_nan_and_infinity_in_a_block(bg: Any) -> None:
+    x = data(3, 24, 4, 5)
+    x[0, 3, 0, 0], x[1, 5, 1, 1] = np.nan, np.inf
+    assert excitations(bg, block(24), x, 1e-4) == ["excitation.mean product"]
+
+
+def test_gradients_of_a_block(bg: Any) -> None:
+    made, x = bg.onnx.load(block(24, added=True)), bg.asarray(data(1, 24, 3, 3))
+    slope = bg.grad(lambda x: bg.sum(made(x) ** 2))
+    want, fast = slope(x).numpy(), bg.jit(slope)
+    for _ in range(3):
+        found = fast(x)
+    np.testing.assert_allclose(found.numpy(), want, rtol=1e-3, atol=1e-4)
+
+
+def test_a_block_of_float16(bg: Any) -> None:
+    made = bg.onnx.load(block(24)).to(dtype="float16")
+    x = data(2, 24, 5, 7)
+    want, fast = made(x).numpy(), bg.jit(made)
+    for _ in range(3):
+        found = fast(x)
+    np.testing.assert_allclose(found.numpy(), want, rtol=1e-2, atol=1e-2)
 
 
 @pytest.mark.parametrize("gate", ["HardSigmoid", "Sigmoid"])
