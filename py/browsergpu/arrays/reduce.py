@@ -39,8 +39,12 @@ def memory_view(node: Node) -> View:
 
     Raises InvalidType for a type that the functions of Views do not support.
     """
-    dtype = kernel_dtype(node.kind)
-    return View(node.storage.buffer, node.shape, dtype, node.strides, node.offset)
+    found: View | None = node.view
+    if found is None:
+        dtype = kernel_dtype(node.kind)
+        found = View(node.storage.buffer, node.shape, dtype, node.strides, node.offset)
+        node.view = found
+    return found
 
 
 def kernel_dtype(kind: ElementType) -> DType:

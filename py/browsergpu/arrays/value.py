@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar, Self
 from weakref import ref
 
-from browsergpu.arrays.lazy.node import Node
+from browsergpu.arrays.lazy.node import MANY_HOLDERS, Node
 from browsergpu.arrays.lazy.trace import Tracer
 from browsergpu.engine.core.showing import Shown
 from browsergpu.engine.core.turns import exclusive
@@ -24,11 +24,12 @@ class Value(Shown):
     def __init__(self, node: Node, tracer: Tracer) -> None:
         self.node = node
         self.tracer = tracer
+        # Node.hold() inlined, since every operation makes arrays.
         refs = node.refs
-        if refs:
-            node.hold(self)
+        if len(refs) < MANY_HOLDERS:
+            node.refs = (*refs, ref(self))
         else:
-            node.refs = (ref(self),)
+            node.hold(self)
 
     def like(self, node: Node) -> Self:
         """Return another value on the same device."""

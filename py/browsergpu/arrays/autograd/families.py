@@ -22,6 +22,8 @@ class _OfClass(dict[type, Any]):
 
 #: The classes of tracked arrays.
 TRACKED: set[type] = set()
+#: The classes of untracked arrays, which have a node.
+UNTRACKED: set[type] = set()
 #: The classes of arrays that hide their node: tracked arrays, and batched arrays of ``vmap``.
 INTERCEPTED: set[type] = set()
 #: All classes of arrays.
@@ -35,6 +37,7 @@ UNTRACKED_OF = _OfClass()
 def register_family(untracked: type, tracked: type) -> None:
     """Register two classes of arrays, for untracked and for tracked arrays."""
     TRACKED.add(tracked)
+    UNTRACKED.add(untracked)
     INTERCEPTED.add(tracked)
     for kind in (untracked, tracked):
         ARRAYS.add(kind)

@@ -12,7 +12,8 @@ from browsergpu.engine.core.showing import Shown
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-_MODE = Mode("grad", True)
+#: Whether operations are recorded. Recorded calls read it without a call in Python.
+GRAD = Mode("grad", True)
 
 #: The functions that are being differentiated, outermost first: the name of the transform, and the
 #: nodes of the inputs.
@@ -26,7 +27,7 @@ class _Switch(Shown):
     _to: bool
 
     def __enter__(self) -> None:
-        _MODE.enter(self, self._to)
+        GRAD.enter(self, self._to)
 
     def __exit__(
         self,
@@ -34,7 +35,7 @@ class _Switch(Shown):
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        _MODE.leave(self)
+        GRAD.leave(self)
 
     def __call__(self, function: F) -> F:
         return within(type(self), function)
@@ -59,9 +60,9 @@ class enable_grad(_Switch):
 
 def set_grad_mode(is_enabled: bool) -> None:
     """Set whether operations are recorded, until the innermost ``no_grad()`` block ends."""
-    _MODE.change(is_enabled)
+    GRAD.change(is_enabled)
 
 
 def is_grad_enabled() -> bool:
     """Return whether operations are recorded for gradients in this task or thread."""
-    return _MODE.value
+    return GRAD.read()[0]

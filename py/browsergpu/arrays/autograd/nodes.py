@@ -106,7 +106,7 @@ class AutogradNode(Shown):
         has_several: bool = False,
     ) -> None:
         self.name = name
-        self.number = next_number()
+        self.number = next(_numbers)
         self.rules = rules
         self.operands = operands
         self.results = results

@@ -104,7 +104,7 @@ class autocast(Shown):
 
 def is_autocast_enabled() -> bool:
     """Return whether autocast is enabled in this task or thread."""
-    return _MODE.value[0]
+    return _MODE.read()[0][0]
 
 
 @contextmanager
@@ -143,7 +143,7 @@ def _wrapper(
 
         @wraps(function)
         def call(*args: Any, **options: Any) -> Any:
-            if is_autocast_enabled() and (unless is None or not unless(*args, **options)):
+            if _MODE.read()[0][0] and (unless is None or not unless(*args, **options)):
                 args = tuple([cast(x) if n in places else x for n, x in enumerate(args)])
                 options = {key: cast(x) if key in names else x for key, x in options.items()}
             return function(*args, **options)

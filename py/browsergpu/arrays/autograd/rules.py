@@ -30,15 +30,16 @@ factors.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import wraps
 from inspect import Parameter, Signature, signature
 from typing import Any, TypeVar
 
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.autograd.batched import BATCHED
-from browsergpu.arrays.autograd.families import INTERCEPTED, TRACKED
-from browsergpu.arrays.autograd.grad_mode import is_grad_enabled
+from browsergpu.arrays.autograd.families import INTERCEPTED, TRACKED, TRACKED_OF, UNTRACKED
+from browsergpu.arrays.autograd.grad_mode import GRAD, is_grad_enabled
+from browsergpu.arrays.autograd.layouts import SEQUENCES, Layout, Saving, layout
 from browsergpu.arrays.autograd.nodes import AutogradNode, Like, Operand, Saved, Source
 from browsergpu.arrays.autograd.reads import check_number
 from browsergpu.arrays.autograd.variable import (
@@ -64,9 +65,10 @@ RULES: dict[str, tuple[str, ...]] = {}
 Rule = Callable[..., Any]
 #: A form of a function that also returns values for its rules, by name.
 Keeping = Callable[..., tuple[Any, dict[str, Any]]]
-#: The name of a saved value, the argument that it comes from, and whether only the argument's
-#: shape, dtype and device are saved. The results and their metadata come from no argument.
-_Saving = tuple[str, str, bool]
+#: Layouts of one function. Then they are made anew.
+_MOST_LAYOUTS = 64
+#: Makes a NamedTuple without a call in Python.
+_new: Any = tuple.__new__
 
 
 class Rules(Shown):
@@ -102,7 +104,48 @@ class Rules(Shown):
         unknown = {*self.of} - {*self.parameters}
         assert not unknown, f"{name} has no parameters {unknown}"
         self.without = tuple([one for one in self.parameters if one not in self.of])
-        self._savings: dict[frozenset[str], tuple[_Saving, ...]] = {}
+        self._savings: dict[frozenset[str], tuple[Saving, ...]] = {}
+        #: The layouts of calls, by the classes of the arguments. None if there is none.
+        self.layouts: dict[tuple[type, ...], Layout | None] = {}
+        by_name = {Parameter.KEYWORD_ONLY, Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD}
+        #: Positions of parameters, if all can be passed by position.
+        self.places = None if kinds & by_name else {
+            one: at for at, one in enumerate(self.parameters)
+        }  # fmt: skip
+        self._tail = [self.defaults.get(one, Parameter.empty) for one in self.parameters]
+
+    def by_position(self, args: tuple[Any, ...], options: dict[str, Any]) -> tuple[Any, ...] | None:
+        """Return the arguments of a call by position, with defaults before the last of them.
+
+        Return None if the function does not take them so.
+        """
+        if self.places is None:
+            return None
+        count, last = len(args), -1
+        found = [*args, *self._tail[count:]]
+        for name, x in options.items():
+            at = self.places.get(name, -1)
+            if at < count or self.signature.parameters[name].kind is Parameter.POSITIONAL_ONLY:
+                return None
+            found[at] = x
+            last = max(last, at)
+        del found[last + 1 :]
+        return None if any(x is Parameter.empty for x in found) else tuple(found)
+
+    def new_layout(self, kinds: tuple[type, ...]) -> Layout | None:
+        """Make and keep the layout of a call with arguments of these classes."""
+        found = None
+        if self.places is not None:
+            tracked = {
+                one for one, kind in zip(self.parameters, kinds, strict=False) if kind in TRACKED
+            }
+            operands = [(one, self.places[one]) for one in self.of if one in tracked]
+            savings = self.savings([one for one, _ in operands])
+            found = layout(kinds, self.parameters, self.defaults, operands, savings)
+        if len(self.layouts) >= _MOST_LAYOUTS:
+            self.layouts.clear()
+        self.layouts[kinds] = found
+        return found
 
     def bound(self, args: tuple[Any, ...], options: dict[str, Any]) -> dict[str, Any]:
         """Return the arguments of a call that has succeeded, by parameter name, with defaults."""
@@ -135,9 +178,9 @@ class Rules(Shown):
             for one in operands
         ]  # fmt: skip
 
-    def savings(self, operands: Sequence[Operand]) -> tuple[_Saving, ...]:
-        """Return the values that the rules of these operands need, in the order of their names."""
-        names = frozenset([one.name for one in operands])
+    def savings(self, operands: Iterable[str]) -> tuple[Saving, ...]:
+        """Return the values that the rules of these parameters need, in the order of names."""
+        names = frozenset(operands)
         found = self._savings.get(names)
         if found is None:
             found = self._savings[names] = tuple(map(self._saving, sorted(self._needs(names))))
@@ -152,7 +195,7 @@ class Rules(Shown):
             found.update(self.joint[2])
         return found - {"g", "needs"}
 
-    def _saving(self, name: str) -> _Saving:
+    def _saving(self, name: str) -> Saving:
         is_like = name.endswith("_like") and name not in self.parameters
         return name, name.removesuffix("_like") if is_like else name, is_like
 
@@ -204,7 +247,7 @@ def _wrapper(function: Callable[..., Any], rules: Rules) -> Callable[..., Any]:
     def call(*args: Any, **options: Any) -> Any:
         for x in args:
             kind = type(x)
-            if kind in INTERCEPTED or (kind in _SEQUENCES and _holds(x)):
+            if kind in INTERCEPTED or (kind in SEQUENCES and _holds(x)):
                 return recorded(function, rules, args, options)
         for x in options.values():
             if type(x) in INTERCEPTED:
@@ -224,7 +267,7 @@ def constant(function: F) -> F:
     def call(*args: Any, **options: Any) -> Any:
         for x in args:
             kind = type(x)
-            if kind in INTERCEPTED or (kind in _SEQUENCES and _holds(x)):
+            if kind in INTERCEPTED or (kind in SEQUENCES and _holds(x)):
                 if _have_batched(args, options):
                     return ABOVE.batching.call(call, *own, args, options)
                 args = tuple([values(x) for x in args])
@@ -256,14 +299,11 @@ def _key(function: Callable[..., Any]) -> str:
     return f"{function.__module__}.{function.__qualname__}"
 
 
-_SEQUENCES = (list, tuple)
-
-
 # Loops, since a generator costs more than the few arguments of a call.
 def _holds(items: Sequence[Any]) -> bool:
     for x in items:
         kind = type(x)
-        if kind in INTERCEPTED or (kind in _SEQUENCES and _holds(x)):
+        if kind in INTERCEPTED or (kind in SEQUENCES and _holds(x)):
             return True
     return False
 
@@ -278,7 +318,7 @@ def _have_batched(args: Sequence[Any], options: dict[str, Any]) -> bool:
 def _any_batched(items: Sequence[Any]) -> bool:
     for x in items:
         kind = type(x)
-        if kind in BATCHED or (kind in _SEQUENCES and _any_batched(x)):
+        if kind in BATCHED or (kind in SEQUENCES and _any_batched(x)):
             return True
     return False
 
@@ -290,7 +330,7 @@ def values(x: Any) -> Any:
         return plain(x)
     if kind in BATCHED:
         return ABOVE.batching.untracked(x)
-    if kind in _SEQUENCES and _holds(x):
+    if kind in SEQUENCES and _holds(x):
         return kind([values(one) for one in x])
     return x
 
@@ -299,6 +339,94 @@ def recorded(
     function: Callable[..., Any], rules: Rules, args: tuple[Any, ...], options: dict[str, Any]
 ) -> Any:
     """Call a function on untracked values of its arguments, and record the call."""
+    by_position = rules.by_position(args, options) if options else args
+    if by_position is not None:
+        kinds = tuple(map(type, by_position))
+        try:
+            own = rules.layouts[kinds]
+        except KeyError:
+            own = rules.new_layout(kinds)
+        if own is not None and (
+            not own.sequences or not _holds([by_position[at] for at in own.sequences])
+        ):
+            return _recorded_as(own, function, rules, by_position)
+    return _recorded(function, rules, args, options)
+
+
+def _recorded_as(
+    own: Layout, function: Callable[..., Any], rules: Rules, args: tuple[Any, ...]
+) -> Any:
+    """Do the same as :func:`_recorded`, by a layout."""
+    given = [*args]
+    for at, kind in own.tracked:
+        x = args[at]
+        given[at] = kind(NODE.__get__(x), x.tracer)
+    more: dict[str, Any] = {}
+    if rules.keeping is None:
+        found = function(*given)
+    else:
+        found, more = rules.keeping(*given)
+    is_one = type(found) in UNTRACKED
+    value: Any = NODE.__get__(found) if is_one else None
+    if value.view_group is not None if is_one else is_view(found):
+        shared(args, given)
+    if not GRAD.read()[0]:
+        return found
+    for name, at in own.unruled:
+        check_number(rules.name, name, args[at])
+    if not own.operands:
+        return found
+    operands = []
+    for name, at in own.operands:
+        x = args[at]
+        node = NODE.__get__(x)
+        like = _new(Like, (node.shape, node.kind.numpy, x.tracer.device))
+        operands.append(_new(Operand, (name, None, x.source, like)))
+    if not is_one:
+        has_several = isinstance(found, tuple)
+        likes = likes_of(found if has_several else (found,))
+    elif value.kind.kind in "fc":
+        has_several = False
+        likes = (_new(Like, (value.shape, value.kind.numpy, found.tracer.device)),)
+    else:
+        return found
+    made = AutogradNode(rules.name, rules, tuple(operands), likes, has_several=has_several)
+    if rules.keeping is not None or not is_one:
+        bound = rules.bound(args, {}) | more
+        made.saved = _saved(rules, made.operands, bound, found, made)
+        return results_of(made, found)
+    made.saved = _saved_as(own, args, given, found, made)
+    result = type(found)(value, found.tracer)
+    result.source = _new(Source, (made, 0))
+    result.__class__ = TRACKED_OF[type(found)]
+    if value.view_group is not None and value.follows:
+        value.view_group.add(result)
+    return result
+
+
+def _saved_as(
+    own: Layout, args: tuple[Any, ...], given: list[Any], found: Array, node: AutogradNode
+) -> dict[str, Any]:
+    """Return what :func:`_saved` does, by a layout, for one result. ``given`` may be saved."""
+    saved = {**own.defaults}
+    for name, at in own.kept:
+        x, value = args[at], given[at]
+        if NODE.__get__(value) is not NODE.__get__(x):  # views were made of the value
+            value = plain_in_turn(x)
+        is_alone = NODE.__get__(value).view_group is None
+        saved[name] = Saved(value if is_alone else value.same(), x.source)
+    for name, at in own.others:
+        saved[name] = kept_of(args[at])
+    for name, at in own.likes:
+        saved[name] = _likes_in(args[at])
+    for name, is_like in own.of_result:
+        saved[name] = node.results[0] if is_like else keep(found, _new(Source, (node, 0)))
+    return saved
+
+
+def _recorded(
+    function: Callable[..., Any], rules: Rules, args: tuple[Any, ...], options: dict[str, Any]
+) -> Any:
     if _have_batched(args, options):
         return ABOVE.batching.call(rules.public, rules.key, rules.signature, args, options)
     # Most arguments are numbers and tuples of numbers: a call for each costs more than the checks.
@@ -306,7 +434,7 @@ def recorded(
         plain_in_turn(x)
         if (kind := type(x)) in TRACKED
         else values(x)
-        if kind in BATCHED or kind in _SEQUENCES
+        if kind in BATCHED or kind in SEQUENCES
         else x
         for x in args
     ]
@@ -385,8 +513,8 @@ def _operands(rules: Rules, bound: dict[str, Any]) -> tuple[Operand, ...]:
         given = bound[name]
         if type(given) in TRACKED:
             found.append(Operand(name, None, given.source, like_of(given)))
-        elif type(given) in _SEQUENCES:
-            if any(type(x) in _SEQUENCES and _holds(x) for x in given):
+        elif type(given) in SEQUENCES:
+            if any(type(x) in SEQUENCES and _holds(x) for x in given):
                 raise NotDifferentiable(
                     rules.name, "arrays that require gradients must not be in nested lists. "
                     "Join them with stack()."
@@ -407,13 +535,10 @@ def _saved(
     node: AutogradNode,
 ) -> dict[str, Any]:
     kept: dict[str, Any] = {}
-    for name, argument, is_like in rules.savings(operands):
+    for name, argument, is_like in rules.savings([one.name for one in operands]):
         given = found if argument == "y" else bound[argument]
         if is_like:
-            kept[name] = (
-                [like_of(x) for x in given] if type(given) in _SEQUENCES
-                else like_of(given) if isinstance(given, Array) else given
-            )  # fmt: skip
+            kept[name] = _likes_in(given)
         elif argument != "y":
             kept[name] = kept_of(given)
         elif node.has_several:
@@ -421,6 +546,13 @@ def _saved(
         else:
             kept[name] = keep(found, _source_in(node, 0))
     return kept
+
+
+def _likes_in(x: Any) -> Any:
+    """Return the metadata of an array, or of each array of a sequence."""
+    if type(x) in SEQUENCES:
+        return [like_of(one) for one in x]
+    return like_of(x) if isinstance(x, Array) else x
 
 
 def _source_in(node: AutogradNode, at: int) -> Source | None:
@@ -441,7 +573,7 @@ def kept_of(x: Any) -> Any:
     """Return an argument to save, with the sources of its arrays. It may be a sequence."""
     if isinstance(x, Array):
         return keep(x, source_of(x))
-    if type(x) in _SEQUENCES:
+    if type(x) in SEQUENCES:
         return type(x)([one if type(one) is int else kept_of(one) for one in x])
     return x
 
@@ -451,4 +583,4 @@ def unpacked(x: Any) -> Any:
     if type(x) is Saved:
         source = x.source
         return variable(x.value, source) if source and is_grad_enabled() else x.value
-    return type(x)([unpacked(one) for one in x]) if type(x) in _SEQUENCES else x
+    return type(x)([unpacked(one) for one in x]) if type(x) in SEQUENCES else x

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 from weakref import ref
 
@@ -14,7 +15,7 @@ from browsergpu.engine.gpu.memory import Allocation
 from browsergpu.engine.tensors.device_array import Storage
 
 #: From this many weak references on, those to dead holders are dropped.
-_MANY = 8
+MANY_HOLDERS = 8
 
 
 class Pin(Shown):
@@ -62,6 +63,7 @@ class Node(Shown):
         "storage",
         "strides",
         "trace",
+        "view",
         "view_group",
     )
 
@@ -69,6 +71,8 @@ class Node(Shown):
     storage: Storage
     strides: Shape | None
     offset: int
+    #: The View of the memory, made when a kernel first needs it.
+    view: Any
 
     def __init__(self, kind: ElementType, shape: Shape, trace: Any = None, place: int = 0) -> None:
         self.kind = kind
@@ -99,7 +103,7 @@ class Node(Shown):
     def hold(self, holder: Any) -> None:
         """Add an array, or a Pin, that holds the node."""
         refs = self.refs
-        if len(refs) >= _MANY:
+        if len(refs) >= MANY_HOLDERS:
             refs = tuple([one for one in refs if one() is not None])
         self.refs = (*refs, ref(holder))
 
@@ -117,6 +121,7 @@ class Node(Shown):
         storage.used_by(self)
         self.strides = strides
         self.offset = offset
+        self.view = None
 
     def move(self, storage: Storage, strides: Shape | None = None, offset: int = 0) -> None:
         """Set new memory for a value."""
@@ -184,5 +189,12 @@ def stored(
 
 def room(device: Device, op: str, kind: ElementType, shape: Shape) -> Node:
     """Allocate memory for a result. Its contents are undefined."""
-    buffer = device.memory.get_buffer(op, kind.device_bytes(product(shape)))
-    return stored(kind, shape, Storage(device, buffer))
+    node = Node(kind, shape)
+    node.put(Storage(device, device.memory.get_buffer(op, nbytes_of(kind, shape))))
+    return node
+
+
+@lru_cache(maxsize=4096)
+def nbytes_of(kind: ElementType, shape: Shape) -> int:
+    """Return the bytes of a packed value on the GPU."""
+    return kind.device_bytes(product(shape))

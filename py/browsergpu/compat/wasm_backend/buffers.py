@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from asyncio import ensure_future, wait_for
 from collections.abc import Callable
-from dataclasses import replace
 from inspect import isawaitable
 from operator import index
 from typing import Any, Self
@@ -212,7 +211,7 @@ class DeviceBuffers(ComputeBackend):
             kept.forget_reads()
             old = self._buffers[handle]
             new = device.memory.get_buffer("recover", old.nbytes, old.label)
-            restored[handle] = replace(new, handle=handle)
+            restored[handle] = new._replace(handle=handle)
             if kept.data:
                 device.recorder.write(new.id, 0, kept.data, (len(kept.data) + 3) & ~3)
         return restored

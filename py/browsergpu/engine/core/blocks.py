@@ -37,7 +37,7 @@ _MODE: Mode[Block | None] = Mode("block", None)
 
 def here() -> Block | None:
     """Return the current block, or None outside of blocks."""
-    block = _MODE.value
+    block = _MODE.read()[0]
     return block if block is not None and block.is_open else None
 
 

@@ -6,7 +6,7 @@ demoted to float32 and complex64, as in JAX without x64.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
@@ -32,6 +32,10 @@ class ElementType:
         "I" and "U" int64 and uint64 as pairs of words.
     dtype : DType or None
         The counterpart for functions that support fewer types.
+    name : str
+        NumPy's name.
+    kind : str
+        NumPy's kind letter: b, i, u, f or c.
     """
 
     number: int
@@ -39,16 +43,13 @@ class ElementType:
     bits: int
     computed: str
     dtype: DType | None = None
+    name: str = field(init=False)
+    kind: str = field(init=False)
 
-    @property
-    def name(self) -> str:
-        """NumPy's name."""
-        return self.numpy.name
-
-    @property
-    def kind(self) -> str:
-        """NumPy's kind letter: b, i, u, f or c."""
-        return self.numpy.kind
+    def __post_init__(self) -> None:
+        # Every operation asks for them, and NumPy computes the name anew.
+        object.__setattr__(self, "name", self.numpy.name)
+        object.__setattr__(self, "kind", self.numpy.kind)
 
     def device_bytes(self, n: int) -> int:
         """Return the bytes of n elements on the GPU."""

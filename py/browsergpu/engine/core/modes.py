@@ -24,9 +24,11 @@ class Mode(Shown, Generic[T]):
 
     def __init__(self, name: str, default: T) -> None:
         self._name = name
-        # The active blocks with their values, outermost first.
-        self._blocks: ContextVar[tuple[tuple[object, T], ...]]
-        self._blocks = ContextVar(name, default=((None, default),))
+        # The value, the innermost block, and the same of the blocks around it.
+        self._blocks: ContextVar[tuple[T, object, Any]]
+        self._blocks = ContextVar(name, default=(default, None, None))
+        #: Returns a tuple that begins with the value. A function in C, for every operation.
+        self.read = self._blocks.get
 
     def _facts(self) -> str:
         return f"{self._name}={self.value}"
@@ -34,24 +36,29 @@ class Mode(Shown, Generic[T]):
     @property
     def value(self) -> T:
         """The value of the innermost block."""
-        return self._blocks.get()[-1][1]
+        return self._blocks.get()[0]
 
     def enter(self, block: object, value: T) -> None:
         """Begin a block, identified by an object."""
-        self._blocks.set((*self._blocks.get(), (block, value)))
+        self._blocks.set((value, block, self._blocks.get()))
 
     def change(self, value: T) -> None:
         """Set the value until the innermost block ends."""
-        *outer, (block, _) = self._blocks.get()
-        self._blocks.set((*outer, (block, value)))
+        _, block, outer = self._blocks.get()
+        self._blocks.set((value, block, outer))
 
     def leave(self, block: object) -> None:
         """End the block. Do nothing if it is not active in this task."""
-        blocks = self._blocks.get()
-        for at in range(len(blocks) - 1, 0, -1):
-            if blocks[at][0] is block:
-                self._blocks.set(blocks[:at] + blocks[at + 1 :])
+        inner: list[tuple[T, object]] = []
+        value, own, outer = self._blocks.get()
+        while outer is not None:
+            if own is block:
+                for one in reversed(inner):
+                    outer = (*one, outer)
+                self._blocks.set(outer)
                 return
+            inner.append((value, own))
+            value, own, outer = outer
 
 
 def within(block: Callable[[], AbstractContextManager[Any]], function: F) -> F:

@@ -66,18 +66,19 @@ class Held(Shown):
     """
 
     def __init__(self) -> None:
-        self._times: dict[int, int] = {}
+        #: The number of graphs that use each buffer.
+        self.counts: dict[int, int] = {}
         self._waiting: dict[int, int] = {}
         #: Bytes of the waiting buffers.
         self.nbytes = 0
 
     def __contains__(self, identity: int) -> bool:
-        return identity in self._times
+        return identity in self.counts
 
     def hold(self, ids: Iterable[int]) -> None:
         """Increment the reference counts of buffers."""
         for identity in ids:
-            self._times[identity] = self._times.get(identity, 0) + 1
+            self.counts[identity] = self.counts.get(identity, 0) + 1
 
     def wait(self, identity: int, capacity: int) -> None:
         """Keep a freed buffer until no captured graph uses it."""
@@ -94,9 +95,9 @@ class Held(Shown):
         """
         free = {}
         for identity in ids:
-            self._times[identity] -= 1
-            if not self._times[identity]:
-                del self._times[identity]
+            self.counts[identity] -= 1
+            if not self.counts[identity]:
+                del self.counts[identity]
                 if identity in self._waiting:
                     free[identity] = self._waiting.pop(identity)
         self.nbytes -= sum(free.values())

@@ -10,11 +10,10 @@ from __future__ import annotations
 from asyncio import gather
 from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from heapq import heappop, heappush
 from itertools import count
-from typing import Any
+from typing import Any, NamedTuple
 from weakref import WeakSet, ref
 
 from browsergpu.engine.core.errors import OutOfMemory
@@ -40,8 +39,7 @@ _handles = count(1)
 _ids = count(1)
 
 
-@dataclass(slots=True)
-class Allocation:
+class Allocation(NamedTuple):
     """A GPUBuffer from the pool.
 
     Attributes
@@ -63,6 +61,10 @@ class Allocation:
     nbytes: int
     capacity: int
     label: str
+
+
+#: Makes an Allocation without a call in Python.
+_new: Any = tuple.__new__
 
 
 class _Owner(ref):  # type: ignore[type-arg]
@@ -228,7 +230,26 @@ class BufferPool(Shown):
                 raise self._out_of_memory(op, nbytes, limit, self._largest)
             capacity = self._largest
         name = label or op
-        identity, is_new = self._taken(op, nbytes, capacity, name)
+        is_new = False
+        holding, reused = self._holding, None
+        if holding is not None:
+            if holding.takes:
+                reused = holding.reused(capacity)
+            else:
+                holding = None
+        if reused is not None:
+            identity = reused
+            self.held.nbytes -= capacity
+        else:
+            try:
+                identity = heappop(self._idle[capacity])
+                self._pooled -= capacity
+            except (KeyError, IndexError):
+                identity, is_new = self._make(op, nbytes, capacity, name), True
+                self._capacities[identity] = capacity
+                self.peak = max(self.peak, self.allocated + capacity)
+            if holding is not None:
+                holding.taken(identity, capacity)
         if self._relabel and not is_new:
             self._recorder.label_buffer(identity, name)
         if self._clear:
@@ -243,7 +264,8 @@ class BufferPool(Shown):
             self._most_in_use = self._in_use
         self._buffers += 1
         self._labels[name] += capacity
-        return Allocation(next(_handles), identity, nbytes, capacity, name)
+        made: Allocation = _new(Allocation, (next(_handles), identity, nbytes, capacity, name))
+        return made
 
     def get_lasting(self, op: str, nbytes: int, label: str) -> Allocation:
         """Return a small zeroed buffer that lives as long as the device and is not counted."""
@@ -253,28 +275,6 @@ class BufferPool(Shown):
         self._recorder.create_buffer(identity, nbytes, label, op, nbytes)
         self._capacities[identity] = nbytes
         return Allocation(next(_handles), identity, nbytes, nbytes, label)
-
-    def _taken(self, op: str, nbytes: int, capacity: int, label: str) -> tuple[int, bool]:
-        """Return the id of a buffer, and whether the buffer is new."""
-        holding = self._holding
-        if holding is not None and holding.takes:
-            reused = holding.reused(capacity)
-            if reused is not None:
-                self.held.nbytes -= capacity
-                return reused, False
-        else:
-            holding = None
-        is_new = False
-        try:
-            identity = heappop(self._idle[capacity])
-            self._pooled -= capacity
-        except (KeyError, IndexError):
-            identity, is_new = self._make(op, nbytes, capacity, label), True
-            self._capacities[identity] = capacity
-            self.peak = max(self.peak, self.allocated + capacity)
-        if holding is not None:
-            holding.taken(identity, capacity)
-        return identity, is_new
 
     def _make(self, op: str, nbytes: int, capacity: int, label: str) -> int:
         """Create a buffer and return its id. Without room, trim the pool and try once more."""
@@ -409,26 +409,27 @@ class BufferPool(Shown):
     def free(self, owner: Any, buffer: Allocation) -> None:
         """Free an owner's buffer. Do nothing if it is freed already."""
         if self.is_owned(owner, buffer):
-            self._give_back(self._owners[buffer.id])
-
-    def _give_back(self, owner: _Owner) -> None:
-        if owner.freed is not None:
-            owner.freed()
-        self.return_buffer(owner.buffer)
+            freed = self._owners[buffer.id].freed
+            if freed is not None:
+                freed()
+            self.return_buffer(buffer)
 
     def _reclaim(self) -> None:
         """Free the buffers of garbage-collected owners."""
-        while self._gone:
+        gone, owners = self._gone, self._owners
+        while gone:
             try:
-                owner = self._gone.popleft()
+                owner = gone.popleft()
             except IndexError:  # another thread was faster
                 return
             try:
                 buffer = owner.buffer
             except AttributeError:  # an interrupt came before the buffer was assigned
                 continue
-            if self._owners.get(buffer.id) is owner:
-                self._give_back(owner)
+            if owners.get(buffer.id) is owner:
+                if owner.freed is not None:
+                    owner.freed()
+                self.return_buffer(buffer)
 
     def return_buffer(self, buffer: Allocation) -> None:
         """Free a buffer, which must not be used afterwards. Do nothing on a closed device."""
@@ -445,7 +446,7 @@ class BufferPool(Shown):
         if self._holding is not None:
             self._holding.freed(buffer.id, buffer.capacity)
             self.held.nbytes += buffer.capacity
-        elif buffer.id in self.held:
+        elif buffer.id in self.held.counts:
             self.held.wait(buffer.id, buffer.capacity)
         else:
             self._pool(buffer.id, buffer.capacity)

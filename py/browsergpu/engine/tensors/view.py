@@ -16,9 +16,23 @@ class View(Shown):
 
     Offset and strides count elements. Without strides the elements are in row-major order. Packed
     elements are in row-major order from the start of the buffer.
+
+    Attributes
+    ----------
+    buffer
+        The memory.
+    shape
+        The length of each axis.
+    dtype
+        The dtype of the elements.
+    is_packed
+        Whether the elements are packed.
+    kind
+        The key of programs: dtype and shape, and for elements that are not packed strides and
+        offset.
     """
 
-    __slots__ = ("buffer", "kind")
+    __slots__ = ("buffer", "dtype", "is_packed", "kind", "shape")
 
     def __init__(
         self,
@@ -29,39 +43,21 @@ class View(Shown):
         offset: int = 0,
     ) -> None:
         self.buffer = buffer
+        self.shape = shape
+        self.dtype = dtype
         if strides is None and offset:
             strides = contiguous_strides(shape)
-        if strides is None or (offset == 0 and is_contiguous(shape, strides)):
-            #: The key of programs: dtype and shape, and for elements that are not packed strides
-            #: and offset.
-            self.kind: tuple[Any, ...] = (dtype, shape)
-        else:
-            self.kind = (dtype, shape, strides, offset)
+        self.is_packed = strides is None or (offset == 0 and is_contiguous(shape, strides))
+        self.kind: tuple[Any, ...]
+        self.kind = (dtype, shape) if self.is_packed else (dtype, shape, strides, offset)
 
     def _facts(self) -> str:
         return f"of shape {self.shape} and dtype {self.dtype}"
 
     @property
-    def dtype(self) -> DType:
-        """The dtype of the elements."""
-        dtype: DType = self.kind[0]
-        return dtype
-
-    @property
-    def shape(self) -> Shape:
-        """The length of each axis."""
-        shape: Shape = self.kind[1]
-        return shape
-
-    @property
     def size(self) -> int:
         """The number of elements."""
         return prod(self.shape)
-
-    @property
-    def is_packed(self) -> bool:
-        """Whether the elements are in row-major order from the start of the buffer."""
-        return len(self.kind) == 2
 
     @property
     def strides(self) -> Shape:
