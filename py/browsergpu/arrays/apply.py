@@ -393,7 +393,9 @@ def duplicate(x: V) -> V:
 
 def packed(x: V) -> V:
     """Return an array that is packed from the start of its memory: the array itself or a copy."""
-    node = x.node.in_memory()
+    node = x.node
+    if node.trace is not None:
+        node.in_memory()
     return x if node.strides is None and node.offset == 0 else copied(x)
 
 

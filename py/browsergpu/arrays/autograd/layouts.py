@@ -17,6 +17,8 @@ from browsergpu.arrays.autograd.families import TRACKED, UNTRACKED_OF
 Saving = tuple[str, str, bool]
 
 SEQUENCES = (list, tuple)
+#: Classes of arguments that are saved as they are.
+NUMBERS = frozenset({bool, int, float, str, type(None)})
 
 
 class Layout(NamedTuple):
@@ -34,6 +36,8 @@ class Layout(NamedTuple):
         The tracked arrays with a rule.
     kept
         The saved values that are tracked arrays: the name and the position.
+    numbers
+        Saved numbers, strings and None.
     others
         Other saved arguments.
     likes
@@ -49,6 +53,7 @@ class Layout(NamedTuple):
     unruled: tuple[tuple[str, int], ...]
     operands: tuple[tuple[str, int], ...]
     kept: tuple[tuple[str, int], ...]
+    numbers: tuple[tuple[str, int], ...]
     others: tuple[tuple[str, int], ...]
     likes: tuple[tuple[str, int], ...]
     defaults: Mapping[str, Any]
@@ -79,19 +84,18 @@ def layout(
     places = dict(zip(parameters, range(len(kinds)), strict=False))
     tracked = [(at, UNTRACKED_OF[kind]) for at, kind in enumerate(kinds) if kind in TRACKED]
     ruled = {at for _, at in operands}
-    own = {name: argument for name, argument, is_like in savings if argument in places}
-    likes = {name for name, _, is_like in savings if is_like}
+    own = [(name, places[one]) for name, one, is_like in savings if one in places and not is_like]
     are_tracked = {at for at, _ in tracked}
+    numbers = {at for at, kind in enumerate(kinds) if kind in NUMBERS}
     return Layout(
         tuple(tracked),
         tuple([at for at, kind in enumerate(kinds) if kind in SEQUENCES]),
         tuple([(parameters[at], at) for at, _ in tracked if at not in ruled]),
         tuple(operands),
-        tuple([(name, places[one]) for name, one in own.items()
-               if name not in likes and places[one] in are_tracked]),
-        tuple([(name, places[one]) for name, one in own.items()
-               if name not in likes and places[one] not in are_tracked]),
-        tuple([(name, places[one]) for name, one in own.items() if name in likes]),
+        tuple([one for one in own if one[1] in are_tracked]),
+        tuple([one for one in own if one[1] in numbers]),
+        tuple([one for one in own if one[1] not in are_tracked | numbers]),
+        tuple([(name, places[one]) for name, one, is_like in savings if one in places and is_like]),
         {name: defaults[one] for name, one, _ in savings if one in missing},
         tuple([(name, is_like) for name, one, is_like in savings if one == "y"]),
     )  # fmt: skip

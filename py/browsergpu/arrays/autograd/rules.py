@@ -37,9 +37,15 @@ from typing import Any, TypeVar
 
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.autograd.batched import BATCHED
-from browsergpu.arrays.autograd.families import INTERCEPTED, TRACKED, TRACKED_OF, UNTRACKED
+from browsergpu.arrays.autograd.families import (
+    ARRAYS,
+    INTERCEPTED,
+    TRACKED,
+    TRACKED_OF,
+    UNTRACKED,
+)
 from browsergpu.arrays.autograd.grad_mode import GRAD, is_grad_enabled
-from browsergpu.arrays.autograd.layouts import SEQUENCES, Layout, Saving, layout
+from browsergpu.arrays.autograd.layouts import NUMBERS, SEQUENCES, Layout, Saving, layout
 from browsergpu.arrays.autograd.nodes import AutogradNode, Like, Operand, Saved, Source
 from browsergpu.arrays.autograd.reads import check_number
 from browsergpu.arrays.autograd.variable import (
@@ -247,7 +253,9 @@ def _wrapper(function: Callable[..., Any], rules: Rules) -> Callable[..., Any]:
     def call(*args: Any, **options: Any) -> Any:
         for x in args:
             kind = type(x)
-            if kind in INTERCEPTED or (kind in SEQUENCES and _holds(x)):
+            if kind in INTERCEPTED or (
+                kind in SEQUENCES and not NUMBERS.issuperset(map(type, x)) and _holds(x)
+            ):
                 return recorded(function, rules, args, options)
         for x in options.values():
             if type(x) in INTERCEPTED:
@@ -346,10 +354,13 @@ def recorded(
             own = rules.layouts[kinds]
         except KeyError:
             own = rules.new_layout(kinds)
-        if own is not None and (
-            not own.sequences or not _holds([by_position[at] for at in own.sequences])
-        ):
-            return _recorded_as(own, function, rules, by_position)
+        if own is not None:
+            for at in own.sequences:
+                x = by_position[at]
+                if not NUMBERS.issuperset(map(type, x)) and _holds(x):
+                    break
+            else:
+                return _recorded_as(own, function, rules, by_position)
     return _recorded(function, rules, args, options)
 
 
@@ -417,8 +428,15 @@ def _saved_as(
         saved[name] = Saved(value if is_alone else value.same(), x.source)
     for name, at in own.others:
         saved[name] = kept_of(args[at])
+    for name, at in own.numbers:
+        saved[name] = args[at]
     for name, at in own.likes:
-        saved[name] = _likes_in(args[at])
+        x = args[at]
+        if type(x) in ARRAYS:
+            known = NODE.__get__(x)
+            saved[name] = _new(Like, (known.shape, known.kind.numpy, x.tracer.device))
+        else:
+            saved[name] = _likes_in(x)
     for name, is_like in own.of_result:
         saved[name] = node.results[0] if is_like else keep(found, _new(Source, (node, 0)))
     return saved
@@ -574,7 +592,9 @@ def kept_of(x: Any) -> Any:
     if isinstance(x, Array):
         return keep(x, source_of(x))
     if type(x) in SEQUENCES:
-        return type(x)([one if type(one) is int else kept_of(one) for one in x])
+        if type(x) is tuple and NUMBERS.issuperset(map(type, x)):
+            return x
+        return type(x)([kept_of(one) for one in x])
     return x
 
 

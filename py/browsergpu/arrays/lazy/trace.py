@@ -168,8 +168,9 @@ class Trace(Shown):
 
     def add_two(self, overload: Overload, x: Node, y: Node) -> Node:
         """Append an operation on two values."""
-        first = x.place if x.trace is self else self.place_of(x)
-        second = y.place if y.trace is self else self.place_of(y)
+        read = self._read
+        first = x.place if x.trace is self else read[x] if x in read else self.place_of(x)
+        second = y.place if y.trace is self else read[y] if y in read else self.place_of(y)
         code = self.code
         node = Node(overload.result, self.shape, self, len(code))
         code.append(FIRST_OVERLOAD + overload.number | first << FIRST_BIT | second << SECOND_BIT)
@@ -349,7 +350,8 @@ class Trace(Shown):
         kernels, n = self.tracer.kernels, product(self.shape)
         try:
             while True:
-                self.settle(*[node.place for node in self.nodes if node.is_held])
+                if self.is_optimized:
+                    self.settle(*[node.place for node in self.nodes if node.is_held])
                 nodes, count = self.nodes, len(self.nodes)
                 # Most values have one array, so its reference is checked without a call.
                 wanted = [
@@ -508,6 +510,17 @@ class Tracer(Shown):
         entries
             The number of entries to add, by default ``operands + 1``.
         """
+        graphs = self.device.graphs
+        if graphs is None or graphs.begun is None:
+            trace = self._traces.get(shape)
+            if trace is not None:
+                count = len(trace.code)
+                if (
+                    count <= trace.free_below
+                    and count + (entries or operands + 1) <= MOST_ENTRIES
+                    and len(trace.leaves) + operands <= self.kernels.most_leaves
+                ):
+                    return trace
         trace = self._with_room(shape, operands, entries)
         if self.needs_lines:
             trace.lines[len(trace.code)] = running()

@@ -7,9 +7,9 @@ the given one.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from enum import StrEnum
-from math import isfinite
+from math import isfinite, prod
 from operator import index
 from typing import Any, TypeVar
 
@@ -20,6 +20,7 @@ from browsergpu.engine.core.errors import InvalidArgument, InvalidType
 E = TypeVar("E", bound=StrEnum)
 
 LARGEST = 2**32 - 1  # shaders count in u32
+LARGEST_FLOAT = 3.4028235e38  # of float32
 
 # Each call of isinstance would take a microsecond to form a union of these.
 _NOT_REAL = (bool, str, bytes)
@@ -46,6 +47,8 @@ def integer(op: str, name: str, value: Any, minimum: int = 0, maximum: int = LAR
 
 def real(op: str, name: str, value: Any) -> float:
     """Return a finite real number that float32 can hold."""
+    if type(value) is float and -LARGEST_FLOAT <= value <= LARGEST_FLOAT:
+        return value
     expected = "a finite real number within float32's range"
     if isinstance(value, _NOT_REAL) or not hasattr(value, "__float__"):
         raise InvalidArgument(op, name, value, expected)
@@ -53,7 +56,7 @@ def real(op: str, name: str, value: Any) -> float:
         number = float(value)
     except (TypeError, ValueError, OverflowError):
         raise InvalidArgument(op, name, value, expected) from None
-    if not isfinite(number) or abs(number) > 3.4028235e38:
+    if not isfinite(number) or abs(number) > LARGEST_FLOAT:
         raise InvalidArgument(op, name, value, expected)
     return number
 
@@ -191,9 +194,5 @@ def threads(op: str, name: str, value: Any) -> Any:
     return product(dimensions(op, name, value, 3, 1)) if is_triple else value
 
 
-def product(shape: Sequence[int]) -> int:
-    """Return the number of elements of a shape. It is 1 for the empty shape."""
-    size = 1
-    for extent in shape:
-        size *= extent
-    return size
+#: Returns the number of elements of a shape. It is 1 for the empty shape.
+product: Callable[[Sequence[int]], int] = prod

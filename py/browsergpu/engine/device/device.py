@@ -6,6 +6,7 @@ from asyncio import Future, ensure_future, gather, sleep
 from collections.abc import Coroutine, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from operator import attrgetter
 from typing import Any, NamedTuple
 from weakref import ReferenceType, WeakKeyDictionary, WeakSet, finalize, ref
 
@@ -57,6 +58,9 @@ WANTED_FEATURES = frozenset(
 _BEFORE_WARM_UP = 1.0  # seconds
 MOST_PROGRAMS = 1024  # cached programs; the oldest is dropped
 MOST_SOURCES = 256  # cached pipelines of custom kernels
+
+#: Returns the id of a buffer.
+_ID_OF = attrgetter("id")
 
 _open: WeakSet[Device] = WeakSet()
 
@@ -367,7 +371,7 @@ class Device(Shown):
         """
         if self.recorder.is_ahead:
             self.throttle(op)
-        ids = tuple([buffer.id for buffer in buffers])
+        ids = tuple(map(_ID_OF, buffers))
         again = self._programs.packed.get((prepare, ids, problem))
         if again is not None and not late:
             self.pipeline_hits += 1

@@ -7,13 +7,13 @@ read float16 weights (b, and the other operands with it) directly.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from browsergpu.engine.core import shapes
 from browsergpu.engine.core.checks import product
 from browsergpu.engine.core.dtypes import DType
 from browsergpu.engine.core.enums import Precision
 from browsergpu.engine.core.errors import InvalidArgument
-from browsergpu.engine.core.remembered import remembered
 from browsergpu.engine.core.shapes import Shape
 from browsergpu.engine.device.device import Device
 from browsergpu.engine.gpu.program import Slot
@@ -109,7 +109,7 @@ def _untransposed(x: View, flip: bool) -> tuple[View, bool]:
     return View(x.buffer, shape, x.dtype), not flip
 
 
-@remembered
+@lru_cache(maxsize=1024, typed=True)  # shapes of views contain nothing but ints
 def _plan(
     op: str, a: Shape, b: Shape, flip_a: bool, flip_b: bool, factor: float
 ) -> MatmulPlan | None:

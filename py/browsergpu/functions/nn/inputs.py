@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from functools import reduce
 from typing import Any
 
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.autograd.batched import BATCHED
+from browsergpu.arrays.autograd.families import UNTRACKED
 from browsergpu.arrays.lazy.node import Node
 from browsergpu.arrays.lazy.node import room as memory_for
 from browsergpu.arrays.reduce import kernel_dtype, memory_view, narrowed_to_int32
@@ -24,6 +24,8 @@ _LAYOUTS = {1: "L", 2: "H, W", 3: "D, H, W"}
 
 def floats(op: str, name: str, x: Any) -> Array:
     """Return an array of float16 or float32. Raises InvalidType for anything else."""
+    if type(x) in UNTRACKED and x.node.kind.kind == "f":
+        return x  # type: ignore[no-any-return]
     found = array(op, name, x)
     if found.dtype.kind != "f":
         raise InvalidType(op, name, found, "float32 or float16")
@@ -49,15 +51,24 @@ def vector(op: str, name: str, x: Any, length: int) -> Array | None:
 
 def shaped(op: str, name: str, x: Array, shape: Shape) -> Array:
     """Return the array if it has this shape. Raises InvalidArgument otherwise."""
-    if x.shape != shape:
+    # The shapes of tensors take longer.
+    if (x.node.shape if type(x) in UNTRACKED else x.shape) != shape:
         raise InvalidArgument(op, name, x, f"have shape {shape}")
     return x
 
 
 def common(*arrays: Array | None) -> ElementType:
     """Return the promoted type of arrays. None is skipped."""
-    kinds = {x.node.kind: None for x in arrays if x is not None}
-    return reduce(promoted, kinds)
+    found: ElementType | None = None
+    for x in arrays:
+        if x is not None:
+            kind = x.node.kind
+            if found is None:
+                found = kind
+            elif kind is not found:
+                found = promoted(found, kind)
+    assert found is not None
+    return found
 
 
 def memory(x: Array) -> View:
@@ -66,7 +77,8 @@ def memory(x: Array) -> View:
     Keep the array until the kernels that use the memory are recorded. After that, other arrays may
     reuse it.
     """
-    return memory_view(x.node.in_memory())
+    node = x.node
+    return memory_view(node if node.trace is None else node.in_memory())
 
 
 def memory_in(x: Array | None, shape: Shape) -> View | None:
@@ -76,7 +88,11 @@ def memory_in(x: Array | None, shape: Shape) -> View | None:
     """
     if x is None:
         return None
-    node = x.node.in_memory()
+    node = x.node
+    if node.trace is not None:
+        node.in_memory()
+    if node.shape == shape:
+        return memory_view(node)
     return View(node.storage.buffer, shape, kernel_dtype(node.kind))
 
 
@@ -108,7 +124,9 @@ def whole_memory(node: Node) -> View:
 
 def room(op: str, like: Array, kind: ElementType, shape: Shape) -> Array:
     """Return a new, uninitialized array for a kernel's result."""
-    return like.like(memory_for(like.tracer.device, op, kind, shape))
+    tracer = like.tracer
+    node = memory_for(tracer.device, op, kind, shape)
+    return type(like)(node, tracer) if type(like) in UNTRACKED else like.like(node)
 
 
 def channels_in(op: str, name: str, x: Array) -> tuple[int, int, int]:
@@ -132,8 +150,10 @@ def images(op: str, name: str, x: Any, rank: int) -> tuple[Array, bool]:
     Raises InvalidArgument unless the shape is [N, C, ...] or [C, ...].
     """
     found, layout = floats(op, name, x), _LAYOUTS[rank]
-    if found.ndim not in (rank + 1, rank + 2):
+    axes = len(found.node.shape) if type(found) in UNTRACKED else found.ndim
+    if axes == rank + 2:
+        return found, False
+    if axes != rank + 1:
         expected = f"have shape [N, C, {layout}] or [C, {layout}]"
         raise InvalidArgument(op, name, found, expected)
-    alone = found.ndim == rank + 1
-    return found.reshape((1, *found.shape)) if alone else found, alone
+    return found.reshape((1, *found.shape)), True

@@ -169,7 +169,10 @@ class Recorder(Shown, Gpu):
     def repeat(self, packed: Packed) -> None:
         """Record a dispatch that :meth:`packed` encoded."""
         pipeline, fields, command = packed
-        self._record(command)
+        if self._captured is None:
+            self._sender.add(command)
+        else:
+            self._record(command)
         for observer in self.observers:
             observer(pipeline, fields)
 
