@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
+from functools import lru_cache
 from typing import NamedTuple
 
 from browsergpu.arrays.lazy.extract import Extract, extract
@@ -16,6 +16,7 @@ from browsergpu.engine.core.places import Line, announced
 from browsergpu.engine.core.shapes import Shape
 from browsergpu.engine.core.showing import Shown
 from browsergpu.engine.device.device import Device
+from browsergpu.engine.gpu.program import Grid
 from browsergpu.engine.kernels.fused.layout import layout, workgroups
 from browsergpu.engine.kernels.fused.source import (
     Source,
@@ -34,8 +35,8 @@ class Plan(NamedTuple):
     ----------
     kernel
         The generated source.
-    groups
-        The number of workgroups.
+    grid
+        The workgroups in x, y and z.
     places
         The places of the values that the kernel writes.
     read
@@ -47,7 +48,7 @@ class Plan(NamedTuple):
     """
 
     kernel: Source
-    groups: int
+    grid: Grid
     places: Sequence[int]
     read: Sequence[Node]
     part: Extract
@@ -117,24 +118,27 @@ def run(
     faults: list[DeviceError] = []
     try:
         if n:
-            by_place = {
-                node.place: storage for node, storage in (*memory.items(), *originals.items())
-            }
-            over = {storage.buffer.id: node.place for node, storage in originals.items()}
+            by_place = {node.place: storage for node, storage in memory.items()}
+            over: dict[int, int] = {}
+            for node, storage in originals.items():
+                by_place[node.place] = storage
+                over[storage.buffer.id] = node.place
             for plan in plans(kernels, shape, code, leaves, sorted(by_place), over):
                 pipeline = kernels.pipeline(plan.kernel)
-                known = nullcontext() if lines is None else announced(_lines_of(lines, code, plan))
+                fields = (
+                    *plan.grid,
+                    *[node.storage.buffer.id for node in plan.read],
+                    *[by_place[place].buffer.id for place in plan.places],
+                    n,
+                    *plan.words,
+                    *plan.part.parameters(words),
+                )
                 try:
-                    with known:
-                        device.recorder.dispatch(
-                            pipeline,
-                            *fold(plan.groups),
-                            *[node.storage.buffer.id for node in plan.read],
-                            *[by_place[place].buffer.id for place in plan.places],
-                            n,
-                            *plan.words,
-                            *plan.part.parameters(words),
-                        )
+                    if lines is None:
+                        device.recorder.dispatch(pipeline, *fields)
+                    else:
+                        with announced(_lines_of(lines, code, plan)):
+                            device.recorder.dispatch(pipeline, *fields)
                 except DeviceError as error:
                     if not faults:
                         faults.append(error)
@@ -169,6 +173,8 @@ def plans(
 
     ``over`` has the places of values that go to the memory of leaves, by the ids of the buffers.
     """
+    if len(leaves) + len(places) <= kernels.most_leaves + 1:
+        return [_plan(shape, code, leaves, places, over)]
     return [
         _plan(shape, code, leaves, share, over)
         for share in shares(kernels, code, len(leaves), places)
@@ -206,16 +212,36 @@ def _plan(
     places: Sequence[int],
     over: Mapping[int, int] | None,
 ) -> Plan:
+    if not over:
+        own = [(at, x.shape, x.strides, x.offset) for at, x in leaves.items()]
+        kernel, grid, part, words = _kernel(shape, tuple(code), tuple(places), tuple(own))
+        return Plan(kernel, grid, places, [leaves[at] for at in part.arrays], part, words)
     part = extract(tuple(code), tuple(places))
     rank, by_fours, modes, words = layout(shape, part.layout(leaves))
     read = [leaves[at] for at in part.arrays]
-    pairs: list[tuple[int, int]] = []
-    if over:
-        result_of = dict(zip(places, part.results, strict=True))
-        own = [place for place, entry in enumerate(part.code) if is_leaf(entry)]
-        result = [result_of.get(over.get(node.storage.buffer.id, -1)) for node in read]
-        pairs = [(at, to) for at, to in zip(own, result, strict=True) if to is not None]
-        read = [node for node, to in zip(read, result, strict=True) if to is None]
+    result_of = dict(zip(places, part.results, strict=True))
+    arrays = [place for place, entry in enumerate(part.code) if is_leaf(entry)]
+    result = [result_of.get(over.get(node.storage.buffer.id, -1)) for node in read]
+    pairs = [(at, to) for at, to in zip(arrays, result, strict=True) if to is not None]
+    read = [node for node, to in zip(read, result, strict=True) if to is None]
     kernel = source(part.code, part.results, modes, rank, by_fours, over=tuple(pairs))
-    groups = workgroups(product(shape), rank, modes, words)
-    return Plan(kernel, groups, places, read, part, words)
+    grid = fold(workgroups(product(shape), rank, modes, words))
+    return Plan(kernel, grid, places, read, part, words)
+
+
+@lru_cache(maxsize=1024)
+def _kernel(
+    shape: Shape,
+    code: tuple[int, ...],
+    places: tuple[int, ...],
+    leaves: tuple[tuple[int, Shape, Shape | None, int], ...],
+) -> tuple[Source, Grid, Extract, tuple[int, ...]]:
+    """Return the kernel of values that get new memory: its source, grid, entries and words.
+
+    ``leaves`` are the place, shape, strides and offset of each array of the trace.
+    """
+    part = extract(code, places)
+    known = {at: place for at, *place in leaves}
+    rank, by_fours, modes, words = layout(shape, tuple([tuple(known[at]) for at in part.laid_out]))
+    kernel = source(part.code, part.results, modes, rank, by_fours)
+    return kernel, fold(workgroups(product(shape), rank, modes, words)), part, words

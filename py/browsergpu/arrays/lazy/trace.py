@@ -84,7 +84,8 @@ class Trace(Shown):
         self.lines: dict[int, tuple[Line, ...]] = {}
         self.words: dict[int, tuple[int, ...]] = {}  # words of the numbers, by place
         self.held = 0  # bytes of the arrays
-        graph = tracer.captured
+        graphs = tracer.device.graphs
+        graph: Any = None if graphs is None or graphs.begun is None else tracer.captured
         #: The block of ``capture()`` whose replays compute the values.
         self.block = graph.block if graph is not None and graph.is_here else None
         #: Whether it may read products that are not dispatched yet, and merges equal values.
@@ -312,14 +313,16 @@ class Trace(Shown):
 
         Raises OutOfMemory if there is no memory. The values then remain uncomputed.
         """
-        if self.is_here:
+        if self.block is blocks.here():
             self._evaluate()
         else:  # another task records for a replay, or for none
             with blocks.within(self.block):
                 self._evaluate()
 
     def _evaluate(self) -> None:
-        self.tracer.device.throttle("array")
+        device = self.tracer.device
+        if device.recorder.is_ahead:
+            device.throttle("array")
         memory, originals = self._memory()
         try:
             if memory or originals:
@@ -336,7 +339,10 @@ class Trace(Shown):
         finally:
             if originals:
                 self.tracer.captured.overwrote(originals)
-            if not any(node.trace for node in (*memory, *originals)):  # all values are in memory
+            for node in (*memory, *originals):
+                if node.trace:
+                    break
+            else:  # all values are in memory
                 self._close()
 
     def _memory(self) -> tuple[dict[Node, Storage], dict[Node, Storage]]:
@@ -422,7 +428,10 @@ class Tracer(Shown):
     @property
     def needs_lines(self) -> bool:
         """Whether a profile or a replay of a captured graph may need the user's lines."""
-        return self.captured is not None or self.device.recorder.is_profiled
+        graphs = self.device.graphs
+        if graphs is not None and graphs.begun is not None and self.captured is not None:
+            return True
+        return self.device.recorder.is_profiled
 
     def start_lines(self) -> None:
         """Note the lines of all operations from now on, since a profile has started."""
@@ -510,17 +519,17 @@ class Tracer(Shown):
         entries
             The number of entries to add, by default ``operands + 1``.
         """
+        entries = entries or operands + 1
         graphs = self.device.graphs
         if graphs is None or graphs.begun is None:
             trace = self._traces.get(shape)
-            if trace is not None:
-                count = len(trace.code)
-                if (
-                    count <= trace.free_below
-                    and count + (entries or operands + 1) <= MOST_ENTRIES
-                    and len(trace.leaves) + operands <= self.kernels.most_leaves
-                ):
-                    return trace
+            if (
+                trace is not None
+                and (count := len(trace.code)) <= trace.free_below
+                and count + entries <= MOST_ENTRIES
+                and len(trace.leaves) + operands <= self.kernels.most_leaves
+            ):
+                return trace
         trace = self._with_room(shape, operands, entries)
         if self.needs_lines:
             trace.lines[len(trace.code)] = running()
@@ -530,7 +539,6 @@ class Tracer(Shown):
         traces = self.traces
         trace = traces.get(shape)
         if trace is not None:
-            entries = entries or operands + 1
             if trace.has_room(operands, entries):
                 return trace
             if trace.forget() and trace.has_room(operands, entries):

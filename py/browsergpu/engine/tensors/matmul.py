@@ -88,12 +88,13 @@ def planned(
     op: str, a: View, b: View, flip_a: bool = False, flip_b: bool = False, factor: float = 1.0
 ) -> tuple[MatmulPlan, View, View]:
     """Return :func:`plan_matmul` and its operands. Transposed views are not copied."""
-    plan = plan_matmul(op, a, b, flip_a, flip_b, factor)
-    if not (a.is_packed and b.is_packed):
-        a, flip_a = _untransposed(a, flip_a)
-        b, flip_b = _untransposed(b, flip_b)
-        plan = plan_matmul(op, a, b, flip_a, flip_b, factor)
-    return plan, a, b
+    found = _plan(op, a.shape, b.shape, flip_a, flip_b, factor)
+    if found is not None and a.is_packed and b.is_packed:
+        return found, a, b
+    plan_matmul(op, a, b, flip_a, flip_b, factor)  # errors show the given operands
+    a, flip_a = _untransposed(a, flip_a)
+    b, flip_b = _untransposed(b, flip_b)
+    return plan_matmul(op, a, b, flip_a, flip_b, factor), a, b
 
 
 def _untransposed(x: View, flip: bool) -> tuple[View, bool]:

@@ -132,7 +132,11 @@ def _linear(input: Array, weight: Array, bias: Array | None) -> Array:
         zeros = creation.zeros_like(made)
         return zeros if b is None else zeros + b
     rows = x if len(shape) == 2 else manipulation.reshape(x, (product(shape[:-1]), inner))
-    left, right = rows.node.in_memory(), w.node.in_memory()
+    left, right = rows.node, w.node
+    if left.trace is not None:
+        left.in_memory()
+    if right.trace is not None:
+        right.in_memory()
     added = None if b is None else apply.packed(b).node
     ready = planned(op, memory_view(left), memory_view(right), flip_b=True)
     found = multiplied(x.tracer, op, left, right, made.node, ready, added, flip_b=True)
