@@ -22,7 +22,7 @@ NUMBERS = frozenset({bool, int, float, str, type(None)})
 
 
 class Layout(NamedTuple):
-    """What a call does with arguments that are bound by position.
+    """What a call does with its arguments. Those passed by name must not be intercepted arrays.
 
     Attributes
     ----------
@@ -42,6 +42,9 @@ class Layout(NamedTuple):
         Other saved arguments.
     likes
         Arguments of which only shape, dtype and device are saved.
+    by_name
+        Saved arguments that are passed by name: the name, the parameter, and whether only shape,
+        dtype and device are saved.
     defaults
         Saved defaults of parameters.
     of_result
@@ -56,29 +59,34 @@ class Layout(NamedTuple):
     numbers: tuple[tuple[str, int], ...]
     others: tuple[tuple[str, int], ...]
     likes: tuple[tuple[str, int], ...]
+    by_name: tuple[Saving, ...]
     defaults: Mapping[str, Any]
     of_result: tuple[tuple[str, bool], ...]
 
 
 def layout(
-    kinds: Sequence[type], parameters: Sequence[str], defaults: Mapping[str, Any],
-    operands: Sequence[tuple[str, int]], savings: Sequence[Saving],
+    kinds: Sequence[type], names: Sequence[str], parameters: Sequence[str], most: int,
+    defaults: Mapping[str, Any], operands: Sequence[tuple[str, int]], savings: Sequence[Saving],
 ) -> Layout | None:  # fmt: skip
     """Return the layout of a call, or None if arguments are batched or do not fit.
 
     Parameters
     ----------
     kinds
-        The classes of the arguments.
+        The classes of the arguments that are passed by position.
+    names
+        The parameters of the arguments that are passed by name.
     parameters, defaults
         The names of the function's parameters, and the defaults of the optional ones.
+    most
+        The number of parameters whose arguments can be passed by position.
     operands
         Names and positions of the arguments with a rule.
     savings
         The values that the rules of these operands need.
     """
-    missing = parameters[len(kinds) :]
-    is_whole = len(kinds) <= len(parameters) and all(name in defaults for name in missing)
+    missing = [name for name in parameters[len(kinds) :] if name not in names]
+    is_whole = len(kinds) <= most and all(name in defaults for name in missing)
     if not is_whole or any(kind in BATCHED for kind in kinds):
         return None
     places = dict(zip(parameters, range(len(kinds)), strict=False))
@@ -96,6 +104,7 @@ def layout(
         tuple([one for one in own if one[1] in numbers]),
         tuple([one for one in own if one[1] not in are_tracked | numbers]),
         tuple([(name, places[one]) for name, one, is_like in savings if one in places and is_like]),
+        tuple([saving for saving in savings if saving[1] in names]),
         {name: defaults[one] for name, one, _ in savings if one in missing},
         tuple([(name, is_like) for name, one, is_like in savings if one == "y"]),
     )  # fmt: skip

@@ -111,22 +111,21 @@ class Rules(Shown):
         assert not unknown, f"{name} has no parameters {unknown}"
         self.without = tuple([one for one in self.parameters if one not in self.of])
         self._savings: dict[frozenset[str], tuple[Saving, ...]] = {}
-        #: The layouts of calls, by the classes of the arguments. None if there is none.
-        self.layouts: dict[tuple[type, ...], Layout | None] = {}
-        by_name = {Parameter.KEYWORD_ONLY, Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD}
-        #: Positions of parameters, if all can be passed by position.
-        self.places = None if kinds & by_name else {
-            one: at for at, one in enumerate(self.parameters)
+        #: The layouts of calls, by the classes of the arguments that are passed by position, and
+        #: the names of the others. None if there is none.
+        self.layouts: dict[tuple[type | str, ...], Layout | None] = {}
+        #: Positions of the parameters whose arguments can be passed by position.
+        self.places = {
+            name: at for at, (name, one) in enumerate(self.signature.parameters.items())
+            if one.kind in (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
         }  # fmt: skip
-        self._tail = [self.defaults.get(one, Parameter.empty) for one in self.parameters]
+        self._tail = [self.defaults.get(one, Parameter.empty) for one in self.places]
 
     def by_position(self, args: tuple[Any, ...], options: dict[str, Any]) -> tuple[Any, ...] | None:
         """Return the arguments of a call by position, with defaults before the last of them.
 
         Return None if the function does not take them so.
         """
-        if self.places is None:
-            return None
         count, last = len(args), -1
         found = [*args, *self._tail[count:]]
         for name, x in options.items():
@@ -138,20 +137,35 @@ class Rules(Shown):
         del found[last + 1 :]
         return None if any(x is Parameter.empty for x in found) else tuple(found)
 
-    def new_layout(self, kinds: tuple[type, ...]) -> Layout | None:
-        """Make and keep the layout of a call with arguments of these classes."""
-        found = None
-        if self.places is not None:
-            tracked = {
-                one for one, kind in zip(self.parameters, kinds, strict=False) if kind in TRACKED
-            }
-            operands = [(one, self.places[one]) for one in self.of if one in tracked]
-            savings = self.savings([one for one, _ in operands])
-            found = layout(kinds, self.parameters, self.defaults, operands, savings)
-        if len(self.layouts) >= _MOST_LAYOUTS:
-            self.layouts.clear()
-        self.layouts[kinds] = found
+    def layout(self, args: tuple[Any, ...], options: dict[str, Any]) -> Layout | None:
+        """Return the layout of a call, or None if there is none for its arguments."""
+        key: tuple[Any, ...] = (*map(type, args), *options)
+        try:
+            found = self.layouts[key]
+        except KeyError:
+            found = self._new_layout(tuple(map(type, args)), tuple(options))
+            if len(self.layouts) >= _MOST_LAYOUTS:
+                self.layouts.clear()
+            self.layouts[key] = found
+        if found is not None:
+            for at in found.sequences:
+                x = args[at]
+                if not NUMBERS.issuperset(map(type, x)) and _holds(x):
+                    return None
+            for x in options.values():
+                kind = type(x)
+                if kind not in NUMBERS and _holds((x,)):
+                    return None
         return found
+
+    def _new_layout(self, kinds: tuple[type, ...], names: tuple[str, ...]) -> Layout | None:
+        if self.collects:
+            return None
+        tracked = {one for one, kind in zip(self.places, kinds, strict=False) if kind in TRACKED}
+        operands = [(one, self.places[one]) for one in self.of if one in tracked]
+        savings = self.savings([one for one, _ in operands])
+        most = len(self.places)
+        return layout(kinds, names, self.parameters, most, self.defaults, operands, savings)
 
     def bound(self, args: tuple[Any, ...], options: dict[str, Any]) -> dict[str, Any]:
         """Return the arguments of a call that has succeeded, by parameter name, with defaults."""
@@ -347,36 +361,24 @@ def recorded(
     function: Callable[..., Any], rules: Rules, args: tuple[Any, ...], options: dict[str, Any]
 ) -> Any:
     """Call a function on untracked values of its arguments, and record the call."""
-    by_position = rules.by_position(args, options) if options else args
-    if by_position is not None:
-        kinds = tuple(map(type, by_position))
-        try:
-            own = rules.layouts[kinds]
-        except KeyError:
-            own = rules.new_layout(kinds)
-        if own is not None:
-            for at in own.sequences:
-                x = by_position[at]
-                if not NUMBERS.issuperset(map(type, x)) and _holds(x):
-                    break
-            else:
-                return _recorded_as(own, function, rules, by_position)
-    return _recorded(function, rules, args, options)
-
-
-def _recorded_as(
-    own: Layout, function: Callable[..., Any], rules: Rules, args: tuple[Any, ...]
-) -> Any:
-    """Do the same as :func:`_recorded`, by a layout."""
+    own = rules.layout(args, options)
+    if own is None and options:
+        by_position = rules.by_position(args, options)
+        if by_position is not None:
+            own = rules.layout(by_position, {})
+            if own is not None:
+                args, options = by_position, {}
+    if own is None:
+        return _recorded(function, rules, args, options)
     given = [*args]
     for at, kind in own.tracked:
         x = args[at]
         given[at] = kind(NODE.__get__(x), x.tracer)
     more: dict[str, Any] = {}
     if rules.keeping is None:
-        found = function(*given)
+        found = function(*given, **options)
     else:
-        found, more = rules.keeping(*given)
+        found, more = rules.keeping(*given, **options)
     is_one = type(found) in UNTRACKED
     value: Any = NODE.__get__(found) if is_one else None
     if value.view_group is not None if is_one else is_view(found):
@@ -403,10 +405,10 @@ def _recorded_as(
         return found
     made = AutogradNode(rules.name, rules, tuple(operands), likes, has_several=has_several)
     if rules.keeping is not None or not is_one:
-        bound = rules.bound(args, {}) | more
+        bound = rules.bound(args, options) | more
         made.saved = _saved(rules, made.operands, bound, found, made)
         return results_of(made, found)
-    made.saved = _saved_as(own, args, given, found, made)
+    made.saved = _saved_as(own, args, options, given, found, made)
     result = type(found)(value, found.tracer)
     result.source = _new(Source, (made, 0))
     result.__class__ = TRACKED_OF[type(found)]
@@ -416,7 +418,12 @@ def _recorded_as(
 
 
 def _saved_as(
-    own: Layout, args: tuple[Any, ...], given: list[Any], found: Array, node: AutogradNode
+    own: Layout,
+    args: tuple[Any, ...],
+    options: dict[str, Any],
+    given: list[Any],
+    found: Array,
+    node: AutogradNode,
 ) -> dict[str, Any]:
     """Return what :func:`_saved` does, by a layout, for one result. ``given`` may be saved."""
     saved = {**own.defaults}
@@ -437,6 +444,9 @@ def _saved_as(
             saved[name] = _new(Like, (known.shape, known.kind.numpy, x.tracer.device))
         else:
             saved[name] = _likes_in(x)
+    for name, argument, is_like in own.by_name:
+        x = options[argument]
+        saved[name] = _likes_in(x) if is_like else kept_of(x)
     for name, is_like in own.of_result:
         saved[name] = node.results[0] if is_like else keep(found, _new(Source, (node, 0)))
     return saved
@@ -445,6 +455,7 @@ def _saved_as(
 def _recorded(
     function: Callable[..., Any], rules: Rules, args: tuple[Any, ...], options: dict[str, Any]
 ) -> Any:
+    """Do the same as :func:`recorded` for all arguments, such as batched arrays and lists."""
     if _have_batched(args, options):
         return ABOVE.batching.call(rules.public, rules.key, rules.signature, args, options)
     # Most arguments are numbers and tuples of numbers: a call for each costs more than the checks.
