@@ -113,20 +113,32 @@ def _of_rows(op: str, q: Array, k: Array, v: Array, factor: float, *, causal: bo
         return None
     *lead, rows, width = q.shape
     batch, heads = lead if len(lead) == 2 else (1, *lead)
-    first, second, third = (x.node.in_memory() for x in (q, k, v))
-    steps = [inputs.row_of(x, batch) for x in (first, second, third)]
-    if first.offset or None in steps or steps[1] != steps[2]:
+    second, third = k.node.in_memory(), v.node.in_memory()
+    row, other = inputs.row_of(second, batch), inputs.row_of(third, batch)
+    if row is None or row != other:
         return None
-    layout = Layout(steps[0], steps[1], second.offset, third.offset)  # type: ignore[arg-type]
+    is_late = q.node.trace is not None
+    own = None if is_late or q.node.offset else inputs.row_of(q.node, batch)
+    step = heads * width if own is None else own
+    layout = Layout(step, row, second.offset, third.offset)
     plan = plan_attention(batch, heads, rows, k.shape[-2], width, factor, causal, layout)
-    if not attention.takes(q.device, plan, is_half=first.kind is FLOAT16):
+    if not attention.takes(q.device, plan, is_half=second.kind is FLOAT16):
         return None
+    if own is None:  # as after a product with a scale. A copy of q is less than copies of k and v.
+        q = _with_rows(q)
+    first = q.node.in_memory()
     made = inputs.room(op, q, first.kind, (batch, rows, heads, width))
     queries, keys, values = (inputs.whole_memory(x) for x in (first, second, third))
     attention.attention(q.device, op, plan, queries, keys, values, inputs.memory(made))
     if len(lead) == 2:
         return manipulation.permute_dims(made, (0, 2, 1, 3))
     return manipulation.permute_dims(made.reshape((rows, heads, width)), (1, 0, 2))
+
+
+def _with_rows(x: Array) -> Array:
+    """Return an array [..., heads, positions, width] whose rows hold all heads of a position."""
+    order = (*range(x.ndim - 3), x.ndim - 2, x.ndim - 3, x.ndim - 1)
+    return manipulation.permute_dims(apply.packed(manipulation.permute_dims(x, order)), order)
 
 
 def _wrong(op: str, name: str, x: Array, expected: str) -> InvalidArgument:

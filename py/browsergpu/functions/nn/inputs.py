@@ -115,9 +115,10 @@ def row_of(node: Node, batch: int) -> int | None:
 
 
 def whole_memory(node: Node) -> View:
-    """Return a view of memory from its start to a strided value's last element."""
+    """Return a view of memory from its start to a value's last element."""
     assert node.kind.dtype is not None
-    assert node.strides is not None
+    if node.strides is None:
+        return View(node.storage.buffer, (node.offset + product(node.shape),), node.kind.dtype)
     reach = sum((n - 1) * step for n, step in zip(node.shape, node.strides, strict=True))
     return View(node.storage.buffer, (node.offset + reach + 1,), node.kind.dtype)
 

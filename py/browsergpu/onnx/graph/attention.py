@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from browsergpu.onnx.graph.node import Node
-from browsergpu.onnx.graph.rewriting import is_one, makers_of, reads_of, with_replacements
+from browsergpu.onnx.graph.rewriting import computed, is_one, makers_of, reads_of, with_replacements
 from browsergpu.onnx.namespace import bg
 from browsergpu.onnx.registry import Operator
 
@@ -69,6 +69,19 @@ def with_attention(
                 return inner._replace(nodes=[*inner.nodes, node], factor=own, mask_factor=of_mask)
         return None
 
+    def operand_of(name: str) -> tuple[str, float, list[Node]]:
+        """Return a value, the factor by which queries or keys have more, and the factor's nodes."""
+        found: list[Node] = []
+        total = 1.0
+        while True:
+            node = only(name, "Mul", "Div", "Add")
+            factor, at = (0.0, 0) if node is None else _operand_factor(node, constants)
+            if node is None or not factor:
+                return name, total, found
+            total *= factor
+            found.insert(0, node)
+            name = node.inputs[at]
+
     replaced: dict[int, Node] = {}
     gone: set[int] = set()
     for node in nodes:
@@ -83,25 +96,41 @@ def with_attention(
         scores = scores_of(softmax.inputs[0])
         if scores is None:
             continue
-        q, k = scores.nodes[0].inputs
+        (q, of_q, first), (k, of_k, second) = map(operand_of, scores.nodes[0].inputs)
         inputs = [q, k, node.inputs[1], *([scores.mask] if scores.mask else [])]
-        parts = [*scores.nodes, softmax, node]
+        parts = [*first, *second, *scores.nodes, softmax, node]
+        numbers = {name for one in parts for name in one.inputs if name in constants}
         made = Node(
             _OPERATOR, node.name, inputs, node.outputs,
             {
-                "factor": scores.factor, "mask_factor": scores.mask_factor, "axis": axis,
-                "parts": parts,
-                "numbers": {
-                    name: constants[name]
-                    for one in scores.nodes if one.operator.name in ("Mul", "Div")
-                    for name in one.inputs if name in constants
-                },
+                "factor": scores.factor * of_q * of_k, "mask_factor": scores.mask_factor,
+                "axis": axis, "parts": parts, "names": tuple(inputs),
+                "numbers": {name: constants[name] for name in numbers - {*inputs}},
             },
             node.context, node.opset,
         )  # fmt: skip
         replaced[id(node)] = made
-        gone.update(id(one) for one in (*scores.nodes, softmax))
+        gone.update(id(one) for one in parts[:-1])
     return with_replacements(nodes, replaced, gone)
+
+
+def _operand_factor(node: Node, constants: Mapping[str, Any]) -> tuple[float, int]:
+    """Return the factor between a node's operand and its value, and the operand's position.
+
+    The factor is 0 if there is none. It is 1 for a sum with zero.
+    """
+    for at, other in ((0, 1), (1, 0)):
+        value = constants.get(node.inputs[other])
+        if not isinstance(value, np.ndarray) or value.ndim > 1:
+            continue
+        if node.operator.name == "Add":
+            is_zero = value.size == 1 and value.dtype.kind == "f" and not value.any()
+            return float(is_zero), at
+        factor = _factor(value)
+        if node.operator.name == "Mul":
+            return factor, at
+        return (1 / factor if factor and not at else 0.0), at
+    return 0.0, 0
 
 
 def _factor(value: Any) -> float:
@@ -114,12 +143,12 @@ def _factor(value: Any) -> float:
 
 def _attention(
     q: Any, k: Any, v: Any, mask: Any = None, *, factor: float, mask_factor: float, axis: int,
-    parts: Any, numbers: Any,
+    parts: Sequence[Node], names: Sequence[str], numbers: Mapping[str, Any],
 ) -> Any:  # fmt: skip
     """Compute attention by its kernel, or by the nodes for values that the kernel does not read."""
     own = _mask(mask, q, k.shape[-1])
     if not _is_supported(q, k, v, axis) or (mask is not None and own is None):
-        return _by_parts(q, k, v, mask, parts, numbers)
+        return computed(parts, {**numbers, **dict(zip(names, (q, k, v, mask), strict=False))})
     if own is not None and mask_factor != 1:
         own = own * mask_factor
     found = bg.nn.scaled_dot_product_attention(q, bg.matrix_transpose(k), v, own, scale=factor)
@@ -149,21 +178,6 @@ def _mask(mask: Any, q: Any, keys: int) -> Any:
     if lead[0] not in (1, q.shape[0]) or lead[-1] not in (1, q.shape[-3]):
         return None
     return bg.broadcast_to(mask, (*q.shape[:-2], *mask.shape[-2:]))
-
-
-def _by_parts(
-    q: Any, k: Any, v: Any, mask: Any, parts: Sequence[Node], numbers: Mapping[str, Any]
-) -> Any:
-    """Compute the nodes one by one."""
-    first, *middle, softmax, last = parts
-    (value,) = first.compute([q, k], {})
-    made = first.outputs[0]
-    for node in middle:
-        own = [value if name == made else numbers.get(name, mask) for name in node.inputs]
-        (value,) = node.compute(own, {})
-        made = node.outputs[0]
-    (value,) = softmax.compute([value], {})
-    return last.compute([value, v], {})[0]
 
 
 _OPERATOR = Operator("Attention", "browsergpu", 1, 1 << 30, _attention, (), False, False)

@@ -131,3 +131,18 @@ def test_gradients(bg: Any) -> None:
         return whole.grad
 
     near(gradient(False), gradient(True))
+
+
+def test_scaled_queries_are_copied_instead_of_keys_and_values(bg: Any) -> None:
+    attention = bg.nn.scaled_dot_product_attention
+    for batch, rows, heads, width in ((2, 12, 4, 16), (1, 7, 3, 8), (2, 9, 1, 8)):
+        q, k, v = heads_of(bg, batch, rows, heads, width, "float32")
+        want = attention((q * 0.5).copy(), k.copy(), v.copy())
+        near(attention(q * 0.5, k, v), want)
+        near(attention(q[0] * 0.5, k[0], v[0]), want[0])
+        near(attention((q * 0.5).copy(), k, v), want)
+    compiled = bg.jit(lambda q, k, v: attention(q * 0.5, k, v).swapaxes(1, 2).reshape(-1) + 1)
+    q, k, v = heads_of(bg, 2, 12, 4, 16, "float32")
+    for _ in range(3):
+        found = compiled(q, k, v)
+    near(found, attention((q * 0.5).copy(), k.copy(), v.copy()).swapaxes(1, 2).reshape(-1) + 1)

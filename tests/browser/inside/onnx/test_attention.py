@@ -177,3 +177,66 @@ def test_what_a_model_tells(bg: Any) -> None:
     assert "Attention" in repr(model)
     model(*operands(), np.zeros((ROWS, KEYS), np.float32))
     assert (model.explain().nodes_on_gpu, model.explain().reads) == (1, 0)
+
+
+#: Nodes that make qs of q and ks of k, their numbers, and whether attention has the factors.
+OPERANDS: dict[str, Any] = {
+    "queries": ("Mul q c qs", "Identity k ks", SCALE, True),
+    "both": ("Mul c q qs", "Mul k c ks", SCALE, True),
+    "divided": ("Div q c qs", "Div k c ks", SCALE, True),
+    "a sum with zero": ("Add q z qs", "Add z k ks", SCALE, True),
+    "several": ("Mul q c t; Add t z u; Mul u c qs", "Identity k ks", SCALE, True),
+    "negative": ("Mul q c qs", "Identity k ks", -SCALE, False),
+    "zero": ("Mul q c qs", "Identity k ks", np.float32(0), False),
+    "divisor": ("Div c q qs", "Identity k ks", SCALE, False),
+    "another sum": ("Add q c qs", "Identity k ks", SCALE, False),
+    "a parameter": ("Mul q c qs", "Identity k ks", SCALE[None], False),
+}
+
+
+@pytest.mark.parametrize("case", OPERANDS)
+@pytest.mark.parametrize("middle", [[node("Identity", "p", "s")], MASKED], ids=["plain", "masked"])
+def test_factors_of_queries_and_keys(bg: Any, case: str, middle: list[Any]) -> None:
+    *texts, number, fused = OPERANDS[case]
+    q, k, v = operands()
+    mask = np.random.default_rng(1).standard_normal((ROWS, KEYS)).astype(np.float32)
+    known = {"q": q, "k": k, "c": number, "z": np.float32(0)}
+    functions = {"Div": np.divide, "Mul": np.multiply, "Add": np.add}
+    nodes = []
+    for text in "; ".join(texts).split("; "):
+        kind, *names = text.split()
+        *own, made = names
+        nodes.append(node(kind, " ".join(own), made))
+        values = [known[name] for name in own]
+        known[made] = values[0] if kind == "Identity" else functions[kind](*values)
+    own_factor = SCALE if middle is MASKED else np.float32(1)
+    nodes += [
+        node("MatMul", "qs ks", "p"), *[node(one.op_type, " ".join(one.input).replace("c", "f"),
+                                             one.output[0]) for one in middle],
+        node("Softmax", "s", "a", axis=-1), node("MatMul", "a v", "y"),
+    ]  # fmt: skip
+    inputs = [value(name) for name in "qkvm"]
+    weights = {"c": np.asarray(number), "z": np.float32(0), "f": own_factor}
+    model = bg.onnx.load(making.model(nodes, inputs, "y", weights))
+    operators = model.explain().operators
+    assert (operators == {"Attention": 1}) == fused
+    scores = known["qs"] @ known["ks"] / own_factor + (mask if middle is MASKED else 0)
+    want = expected(scores, v)
+    np.testing.assert_allclose(model(q, k, v, mask).numpy(), want, rtol=1e-4, atol=1e-5)
+    # Values of two axes are computed by the nodes.
+    parts = [one[0, 0] for one in (q, k, v)]
+    np.testing.assert_allclose(model(*parts, mask).numpy(), expected(scores[0, 0], v[0, 0]),
+                               rtol=1e-4, atol=1e-5)  # fmt: skip
+
+
+def test_scaled_queries_that_others_read_are_kept(bg: Any) -> None:
+    q, k, v = operands()
+    nodes = [node("Mul", "q c", "qs"), node("MatMul", "qs k", "p"), node("Softmax", "p", "a"),
+             node("MatMul", "a v", "y")]  # fmt: skip
+    inputs = [value(name) for name in "qkv"]
+    model = bg.onnx.load(making.model(nodes, inputs, "y qs", {"c": SCALE}))
+    assert model.explain().operators == {"Mul": 1, "Attention": 1}
+    found, scaled = model(q, k, v)
+    np.testing.assert_allclose(scaled.numpy(), q * SCALE, rtol=1e-6)
+    want = expected(q * SCALE @ k, v)
+    np.testing.assert_allclose(found.numpy(), want, rtol=1e-4, atol=1e-5)
