@@ -15,12 +15,11 @@ struct Params {
 @group(0) @binding(2) var<storage, read_write> y: array<vec2u>; // four halves each
 @group(1) @binding(0) var<uniform> params: Params;
 
+//#include lib/largest_of_row.wgsl
 //#include lib/quantized.wgsl
 //#include lib/split_scale.wgsl
 
 const THREADS = 128u;
-
-var<workgroup> most: atomic<u32>;
 
 @compute @workgroup_size(THREADS)
 fn main(
@@ -40,9 +39,7 @@ fn main(
     let four = quad((first + i / each) * block_bytes(), 4u * (i % each));
     own = max(own, bitcast<vec4u>(four) & vec4u(0x7fffffffu));
   }
-  atomicMax(&most, max(max(own.x, own.y), max(own.z, own.w)));
-  workgroupBarrier();
-  let found = atomicLoad(&most);
+  let found = largest_of_row(own, thread);
   if (thread == 0u) {
     largest[row] = found;
   }

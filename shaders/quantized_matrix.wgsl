@@ -1,6 +1,7 @@
 // Products of many vectors and a quantized matrix by subgroup matrices: y[v, r] = sum over k of
 // a[r, k] b[k, v] + residual[v, r], with a and b of quantized_halves.wgsl and vector_halves.wgsl,
-// whose scales are undone, and float32 sums. A row or vector that is not finite gives NaN.
+// whose scales are undone, and float32 sums. A row or vector that is not finite gives NaN. Without
+// SCALED, a has float16 as the file has it.
 // 2mnk operations; a is read n / COLUMNS times, b m / ROWS times.
 
 enable f16;
@@ -29,6 +30,8 @@ struct Params {
 var<private> c_first: u32;
 const C_SHIFT = 0u;
 const SIDE = 16u;
+override SCALED: u32 = 1u;
+const ONE = 141u << 23u; // magnitudes that are scaled by 1
 
 //#include lib/halves_matrices.wgsl
 //#include lib/split_scale.wgsl
@@ -41,7 +44,12 @@ fn write(sum: Sum, subgroup: u32, lane: u32, row: u32, column: u32) {
   let i = lane % SIDE;
   let r = row + i;
   if (r < params.m) {
+    //#if SCALED
     let of_row = largest_a[r];
+    //#else
+    let of_row = ONE;
+    //#endif
+    //#end
     for (var j = lane / SIDE; j < SIDE; j += 32u / SIDE) {
       let v = column + j;
       if (v < params.n) {

@@ -1,30 +1,24 @@
-// Vectors as columns of a float16 matrix for subgroup matrices: y[k, v] = x[v, k], each vector
-// scaled by its largest magnitude as the rows of quantized_halves.wgsl. A vector that is not finite
+// Vectors as float16 for subgroup matrices: each scaled by its largest magnitude, as the rows of
+// quantized_halves.wgsl. `largest` gets the bits of these magnitudes. A vector that is not finite
 // becomes zeros.
 //
-// Rows of y are padded with zeros to whole vec4us. A thread writes one of them, from eight vectors.
-// Reads x once and writes two bytes per element.
+// Rows of y are padded with zeros to whole vec4us. A workgroup processes one vector. Reads x twice,
+// the second time mostly from the cache, and writes two bytes per element.
 
 struct Params {
   vectors: u32,
-  columns: u32, // elements of a vector
+  columns: u32, // elements of a vector, a multiple of 4
 }
 
-@group(0) @binding(0) var<storage, read> x: array<f32>;
-@group(0) @binding(1) var<storage, read> largest: array<u32>;
-@group(0) @binding(2) var<storage, read_write> y: array<vec4u>; // eight halves each
+@group(0) @binding(0) var<storage, read> x: array<vec4f>;
+@group(0) @binding(1) var<storage, read_write> largest: array<u32>;
+@group(0) @binding(2) var<storage, read_write> y: array<vec2u>; // four halves each
 @group(1) @binding(0) var<uniform> params: Params;
 
+//#include lib/largest_of_row.wgsl
 //#include lib/split_scale.wgsl
 
-const THREADS = 64u;
-
-fn scaled(v: u32, k: u32) -> f32 {
-  if (v >= params.vectors || largest[v] >= NOT_FINITE) {
-    return 0.0;
-  }
-  return scaled_up(vec4f(x[v * params.columns + k]), largest[v]).x;
-}
+const THREADS = 256u;
 
 @compute @workgroup_size(THREADS)
 fn main(
@@ -32,20 +26,26 @@ fn main(
   @builtin(num_workgroups) groups: vec3u,
   @builtin(local_invocation_index) thread: u32,
 ) {
-  // Neighbouring threads read neighbouring elements of a vector.
-  let parts = (params.columns + THREADS - 1u) / THREADS;
-  let number = group.y * groups.x + group.x;
-  let k = number % parts * THREADS + thread;
-  let width = (params.vectors + 7u) / 8u;
-  let eight = number / parts;
-  if (eight >= width || k >= params.columns) {
+  let vector = group.y * groups.x + group.x;
+  if (vector >= params.vectors) {
     return;
   }
-  let v = 8u * eight;
-  y[k * width + eight] = vec4u(
-    pack2x16float(vec2f(scaled(v, k), scaled(v + 1u, k))),
-    pack2x16float(vec2f(scaled(v + 2u, k), scaled(v + 3u, k))),
-    pack2x16float(vec2f(scaled(v + 4u, k), scaled(v + 5u, k))),
-    pack2x16float(vec2f(scaled(v + 6u, k), scaled(v + 7u, k))),
-  );
+  let quads = params.columns / 4u;
+  var own = vec4u();
+  for (var i = thread; i < quads; i += THREADS) {
+    own = max(own, bitcast<vec4u>(x[vector * quads + i]) & vec4u(0x7fffffffu));
+  }
+  let found = largest_of_row(own, thread);
+  if (thread == 0u) {
+    largest[vector] = found;
+  }
+  let is_finite = found < NOT_FINITE;
+  let pitch = (params.columns + 7u) / 8u * 2u;
+  for (var i = thread; i < pitch; i += THREADS) {
+    var four = vec4f();
+    if (is_finite && i < quads) {
+      four = scaled_up(x[vector * quads + i], found);
+    }
+    y[vector * pitch + i] = vec2u(pack2x16float(four.xy), pack2x16float(four.zw));
+  }
 }

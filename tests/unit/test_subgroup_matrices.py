@@ -60,9 +60,11 @@ def workgroup_bytes(device: Any, kernel: Kernel, text: str, constants: dict[str,
 def test_a_kernel_of_subgroup_matrices(device: Any, kernel: Kernel, name: str) -> None:
     text, left = shaders.to_compile(kernel.shader, kernel.configurations[name], immediates=False)
     found = workgroup_bytes(device, kernel, text, left)
-    if kernel.shader != "attention_matrix.wgsl":
+    if "attention_matrix" not in kernel.shader:
         (tile,) = (one for one in gemm_f16.MATRIX_TILES if f"matrix{one.rows}" in kernel.name)
-        nbytes = tile.nbytes(name.startswith("turned"))
+        is_quantized = kernel.shader == "quantized_matrix.wgsl"
+        is_turned = tile.reads_turned if is_quantized else name.startswith("turned")
+        nbytes = tile.nbytes(is_turned)
         assert found == (nbytes if nbytes > OFFERED else 0)
 
 

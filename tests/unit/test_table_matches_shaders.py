@@ -272,6 +272,8 @@ CONFIGURATIONS = {
         kernel: set(FORMATS)
         for kernel in ("quantized_halves", "quantized_rows", "dequantize", "quantized_tile")
     },
+    # "plain" for a matrix that is float16 already
+    **{f"quantized_matrix{rows}": {"", "plain"} for rows in (32, 64, 128)},
     # vectors, rows of a thread, threads that share rows
     "quantized_thin": {
         f"{name} {shares}"
@@ -291,7 +293,9 @@ PLAIN = {
 
 
 # Kernels with one configuration per variant.
-OF_VARIANTS = {"attention_matrix", "attention_tiled"}
+OF_VARIANTS = {
+    *("attention_matrix", "attention_tiled", "cached_attention_matrix", "cached_attention_tiled"),
+}
 
 
 def test_configurations_equal_the_variants() -> None:

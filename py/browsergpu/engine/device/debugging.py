@@ -48,6 +48,7 @@ _IN_WORDS = {
     "conv2d_depthwise_halves": F16,
     "split_halves": F16,
     "normal": F32,
+    "cached_attention_tiled": F32,
 }
 #: Kernels that move words of any type, or write integers.
 NO_FLOATS_IN_WORDS = frozenset(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
 
@@ -43,7 +44,9 @@ def test_gradients_are_refused(bg: Any) -> None:
         assert cached_attention(x, cache, cache, position, position, 1.0).shape == (2, 1, 8)
 
 
-def _attended(q: Any, keys: Any, values: Any, position: Any, slots: Any, window: int) -> Any:
+def _attended(
+    q: Any, keys: Any, values: Any, position: Any, slots: Any, window: int, softcap: float = 0.0
+) -> Any:
     """Attention to [N, G, C, D] in float64."""
     tokens, heads = q.shape[:2]
     each = tokens // len(position)
@@ -55,6 +58,7 @@ def _attended(q: Any, keys: Any, values: Any, position: Any, slots: Any, window:
             g = h // (heads // keys.shape[1])
             k, v = keys[slot, g, first : place + 1], values[slot, g, first : place + 1]
             scores = k @ q[n, h] * 0.3
+            scores = softcap * np.tanh(scores / softcap) if softcap else scores
             shares = np.exp(scores - scores.max())
             found[n, h] = shares / shares.sum() @ v
     return found
@@ -95,20 +99,49 @@ def test_attention_of_several_sequences(
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf])
-def test_attention_does_not_see_later_values(bg: Any, value: float) -> None:
+@pytest.mark.parametrize("width", [16, 32, 64, 128])
+def test_attention_does_not_see_later_values(bg: Any, width: int, value: float) -> None:
     """Queries of one workgroup, some of whose keys and values are not finite."""
     from browsergpu.functions.language.attention import cached_attention
 
     random = np.random.default_rng(3)
-    keys, values = random.standard_normal((2, 1, 1, 40, 16)).astype(np.float32)
-    q = random.standard_normal((10, 2, 16)).astype(np.float32)
+    keys, values = random.standard_normal((2, 1, 1, 80, width)).astype(np.float32)
+    q = random.standard_normal((60, 2, width)).astype(np.float32)
     zero = np.zeros(1, np.int32)
     expected = _attended(q, keys, values, zero, zero, 0)
-    keys[0, 0, 5:], values[0, 0, 5:] = value, value
+    keys[0, 0, 35:], values[0, 0, 35:] = value, value
     own = [bg.asarray(one) for one in (q, keys, values, zero, zero)]
-    found = np.asarray(cached_attention(*own, 0.3))
-    assert np.allclose(found[:5], expected[:5], atol=1e-5)
-    assert not np.isfinite(found[5:]).any()
+    for _, tolerance in each_attention(bg, width):
+        found = np.asarray(cached_attention(*own, 0.3))
+        assert np.allclose(found[:35], expected[:35], atol=tolerance)
+        assert not np.isfinite(found[35:]).any()
+
+
+@pytest.mark.parametrize("width", [32, 64, 128])
+@pytest.mark.parametrize(("window", "softcap"), [(0, 0.0), (37, 0.0), (100, 4.0)])
+def test_attention_of_many_queries(bg: Any, width: int, window: int, softcap: float) -> None:
+    """Two of three sequences at different positions, in every variant."""
+    from browsergpu.functions.language.attention import cached_attention
+
+    random = np.random.default_rng(width)
+    keys, values = random.standard_normal((2, 3, 2, 190, width)).astype(np.float32)
+    q = random.standard_normal((2 * 75, 4, width)).astype(np.float32)
+    position, slots = np.array([113, 5], np.int32), np.array([2, 0], np.int32)
+    expected = _attended(q, keys, values, position, slots, window, softcap)
+    own = [bg.asarray(one) for one in (q, keys, values, position, slots)]
+    for name, tolerance in each_attention(bg, width):
+        found = np.asarray(cached_attention(*own, 0.3, softcap, window))
+        assert np.abs(found - expected).max() < tolerance, name
+
+
+def each_attention(bg: Any, width: int) -> Iterator[tuple[str, float]]:
+    """Yield the variants for heads of this width, and their tolerances."""
+    variants = bg.default_device().variants
+    for variant in variants.available("cached_attention"):
+        if variant.traits.get("head_dim", width) == width:
+            with variants.only("cached_attention", variant.name) as forced:
+                yield variant.name, 1e-2 if "matrix" in variant.name else 2e-5
+                assert forced.was_used, variant.name
 
 
 def _in_8_bits(x: np.ndarray) -> np.ndarray:

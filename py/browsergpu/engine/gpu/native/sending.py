@@ -32,6 +32,8 @@ from browsergpu.engine.gpu.native.worker import WORKER
 T = TypeVar("T")
 
 _DISPATCHES_PER_SUBMIT = 128
+#: Dispatches of the first submit for an idle GPU, so that it computes while others are encoded.
+_FIRST_DISPATCHES = 16
 
 #: A dispatch: step, workgroups, buffers, parameters and a pointer to them. A copy: source, its
 #: offset, target, its offset, bytes. A clear: buffer, offset, bytes.
@@ -257,8 +259,8 @@ class Sender(Shown):
             profile.dispatches += 1
             if not profile.timestamps and self.send_batch():
                 profile.time_by_wall(self.wait)
-        if batch.size >= self._per_submit:
-            self.send_batch()
+        if batch.size >= min(self._per_submit, max(_FIRST_DISPATCHES, self.sent)):
+            self.send_batch()  # twice as many as before, up to the limit
 
     def _transfer(self, buffer: int, at: int, *rest: int) -> None:
         self.counters["copies"] += 1

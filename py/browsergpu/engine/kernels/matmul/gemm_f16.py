@@ -397,7 +397,7 @@ class MatrixTile(NamedTuple):
 
 MATRIX_TILES = (
     MatrixTile(128, 128, 32, 64, 64),
-    MatrixTile(64, 64, 64, 32, 64),
+    MatrixTile(64, 64, 64, 32, 32),
     MatrixTile(32, 64, 64, 16, 32),
 )
 

@@ -16,9 +16,9 @@ from browsergpu.engine.kernels.base.family import Variant
 from browsergpu.engine.kernels.elements.fill import fill
 
 _GENERAL = "attention"  # the kernel that supports every problem
-_SMALLEST_SCALE = 2.0**-120  # times log2(e) it is still normal; subnormal numbers may count as 0
-_FEW_ROWS = 16_384  # of all batches and heads
-_TILED = (32, 64, 128)  # head_dims of the fast kernels
+SMALLEST_SCALE = 2.0**-120  # times log2(e) it is still normal; subnormal numbers may count as 0
+FEW_ROWS = 16_384  # of all batches and heads
+TILED = (32, 64, 128)  # head_dims of the fast kernels
 
 Dispatches = tuple[tuple[tuple[int, int, int], tuple[float, ...]], ...]
 
@@ -120,7 +120,7 @@ def plan_attention(
     if factor <= 0:
         raise InvalidArgument(op, "scale", scale, "a finite number above 0 (it multiplies)")
     masked = checks.flag(op, "causal", causal)
-    rows = "few" if z * seq_q <= _FEW_ROWS else "many"
+    rows = "few" if z * seq_q <= FEW_ROWS else "many"
     return AttentionPlan(
         z * seq_q * head_dim,
         z * seq_kv * head_dim,
@@ -129,10 +129,10 @@ def plan_attention(
         seq_q,
         seq_kv,
         head_dim,
-        max(factor, _SMALLEST_SCALE),
+        max(factor, SMALLEST_SCALE),
         masked,
         Layout(head_dim, head_dim) if layout is None else layout,
-        f"{head_dim} {rows}{' causal' if masked else ''}" if head_dim in _TILED else "other",
+        f"{head_dim} {rows}{' causal' if masked else ''}" if head_dim in TILED else "other",
     )
 
 

@@ -8,6 +8,7 @@ from browsergpu.engine.kernels.base.build import Build
 from browsergpu.engine.kernels.base.family import (
     MATRICES,
     Codes,
+    Configurations,
     Fields,
     Kernel,
     KernelFamily,
@@ -39,25 +40,27 @@ def _work_of_halves(f: Fields) -> Work:
     return operations, nbytes / 2
 
 
-#: Tiles of attention_tiled: head_dim, queries per workgroup, threads per query, queries per thread.
+#: Tiles of the kernels of lib/attention_tiles.wgsl: head_dim, queries per workgroup, threads per
+#: query, queries per thread.
 _TILES = (
-    (64, 96, 8, 6), (64, 64, 16, 4), (64, 48, 16, 6), (64, 32, 16, 4), (32, 96, 8, 6),
-    (128, 48, 8, 4),
+    (64, 96, 8, 6), (64, 64, 16, 4), (64, 48, 16, 6), (64, 32, 16, 4),
+    (32, 96, 8, 6), (128, 48, 8, 4),
 )  # fmt: skip
-#: Tiles of attention_matrix: head_dim, and subgroups that share the same queries.
-_MATRIX_TILES = ((64, 1), (64, 2), (32, 1), (128, 1))
+#: Tiles of the kernels of lib/attention_matrices.wgsl: head_dim, subgroups of 16 queries each, and
+#: subgroups that share the same queries.
+_MATRIX_TILES = ((64, 4, 1), (64, 4, 2), (32, 4, 1), (128, 4, 1))
 #: Kinds of masks and their codes.
 MASK_CODES: Codes = {"": 0, "float": 1, "bool": 2}
 
 
-def _tiled(suffix: str = "") -> tuple[Variant, ...]:
-    """Return the variants of attention_tiled, named by head_dim and queries."""
+def tiled(suffix: str = "", kernel: str = "attention_tiled") -> tuple[Variant, ...]:
+    """Return the variants of attention_tiled or a kernel like it, named by head_dim and queries."""
     return tuple(
         Variant(
             f"{head_dim}x{rows}",
-            "attention_tiled",
+            kernel,
             f"{head_dim}x{rows}{suffix}",
-            workgroup_bytes=4 * (rows * (head_dim + 4 * lanes) + 4 * lanes * head_dim),
+            workgroup_bytes=4 * (rows * (head_dim + 4 * lanes) + 4 * lanes * head_dim) + 16,
             threads=lanes * rows // each,
             traits={"head_dim": head_dim, "rows": rows},
         )
@@ -65,20 +68,43 @@ def _tiled(suffix: str = "") -> tuple[Variant, ...]:
     )
 
 
-def _matrix() -> tuple[Variant, ...]:
-    """Return the variants of attention_matrix, with 4 subgroups of 16 queries each."""
+def tiles(*, halves: bool) -> Configurations:
+    """Return the configurations of these kernels, for float32 or float16."""
+    return {
+        f"{head_dim}x{queries}{' f16' * halves}": {
+            "HEAD_DIM": head_dim, "QUERIES": queries, "LANES": lanes, "ROWS": rows,
+            "HALVES": int(halves),
+        }
+        for head_dim, queries, lanes, rows in _TILES
+    }  # fmt: skip
+
+
+def matrix(kernel: str = "attention_matrix") -> tuple[Variant, ...]:
+    """Return the variants of a kernel by subgroup matrices, named by head_dim and queries."""
     return tuple(
         Variant(
-            f"matrix {head_dim}x{64 // split}",
-            "attention_matrix",
-            f"{head_dim}x{64 // split}",
+            f"matrix {head_dim}x{16 * subgroups // split}",
+            kernel,
+            f"{head_dim}x{16 * subgroups // split}",
             features=MATRICES,
-            workgroup_bytes=9_216 * split * (2 if head_dim > 64 else 1) + 14_864,
-            threads=128,
-            traits={"head_dim": head_dim, "rows": 64 // split},
+            workgroup_bytes=(
+                (9_216 * (2 if head_dim > 64 else 1) + 128) * split + 3_712 * subgroups + 16
+            ),
+            threads=32 * subgroups,
+            traits={"head_dim": head_dim, "rows": 16 * subgroups // split},
         )
-        for head_dim, split in _MATRIX_TILES
+        for head_dim, subgroups, split in _MATRIX_TILES
     )
+
+
+def matrix_tiles() -> Configurations:
+    """Return the configurations of these kernels."""
+    return {
+        f"{head_dim}x{16 * subgroups // split}": {
+            "HEAD_DIM": head_dim, "SUBGROUPS": subgroups, "SPLIT": split
+        }
+        for head_dim, subgroups, split in _MATRIX_TILES
+    }  # fmt: skip
 
 
 _GENERAL = Variant("general", "attention", workgroup_bytes=12_672, threads=256, is_quick=True)
@@ -137,14 +163,7 @@ FAMILY = KernelFamily(
             "attention_tiled.wgsl",
             bindings("q", "k", "v", "o"),
             params(*_PARAMS),
-            configurations={
-                f"{head_dim}x{queries}{' f16' if halves else ''}": {
-                    "HEAD_DIM": head_dim, "QUERIES": queries, "LANES": lanes, "ROWS": rows,
-                    "HALVES": halves,
-                }
-                for head_dim, queries, lanes, rows in _TILES
-                for halves in (0, 1)
-            },
+            configurations={**tiles(halves=False), **tiles(halves=True)},
             cost=_work,  # counted as for float32
         ),
         Kernel(
@@ -152,23 +171,18 @@ FAMILY = KernelFamily(
             "attention_matrix.wgsl",
             bindings("q", "k", "v", "o"),
             params(*_PARAMS),
-            configurations={
-                f"{head_dim}x{64 // split}": {
-                    "HEAD_DIM": head_dim, "SUBGROUPS": 4, "SPLIT": split
-                }
-                for head_dim, split in _MATRIX_TILES
-            },
+            configurations=matrix_tiles(),
             cost=_work_of_halves,
         ),
     ),
     # Traits: the head_dim and queries of a tile.
     operations=(
         # The last variant supports every head_dim, and masks.
-        Operation("attention", (*_tiled(), _GENERAL), _PICKS),
+        Operation("attention", (*tiled(), _GENERAL), _PICKS),
         # The last variant stands for the computation in float32.
         Operation(
             "attention_f16",
-            (*_matrix(), *_tiled(" f16"), _GENERAL),
+            (*matrix(), *tiled(" f16"), _GENERAL),
             {"google swiftshader": _ON_A_CPU, "software": _ON_A_CPU},
         ),
     ),

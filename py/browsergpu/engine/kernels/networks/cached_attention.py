@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
-from browsergpu.engine.core.grids import blocks
+from browsergpu.engine.core.grids import blocks, fold, layers
 from browsergpu.engine.core.params import params
 from browsergpu.engine.gpu.program import Slot
 from browsergpu.engine.kernels.base.build import Build
-from browsergpu.engine.kernels.base.family import Kernel, KernelFamily, bindings
+from browsergpu.engine.kernels.base.family import (
+    Kernel,
+    KernelFamily,
+    Operation,
+    Problem,
+    Variant,
+    bindings,
+)
+from browsergpu.engine.kernels.elements.fill import fill
+from browsergpu.engine.kernels.networks.attention import FEW_ROWS, SMALLEST_SCALE, TILED
+from browsergpu.engine.kernels.networks.attention_facts import matrix, matrix_tiles, tiled, tiles
 
 #: Maximum elements of a head, which must be a multiple of 4.
 WIDEST = 512
 #: Queries that a workgroup processes at a time if there are many, and the widest heads for it.
 _SEVERAL, _WIDEST_OF_SEVERAL = 8, 256
+_OP = "cached_attention"
 
 
 def attend(
@@ -37,6 +48,25 @@ def attend(
     """
     queries, heads, width = shape
     each = queries // sequences
+
+    def able(variant: Variant) -> bool:
+        if variant.kernel == _OP:
+            return True
+        rows, head_dim = variant.traits["rows"], variant.traits["head_dim"]
+        return head_dim == width and 2 * each >= rows and scale >= SMALLEST_SCALE and not is_int8
+
+    rows = "few" if queries * heads <= FEW_ROWS else "many"
+    size_class = f"{width} {rows}" if width in TILED else "other"
+    variant = build.facts.variants.choose(_OP, size_class, able)
+    if variant.kernel != _OP:
+        bound = q, keys, values, position, slots, y
+        grid_x, grid_y, _ = fold(blocks(blocks(each, variant.traits["rows"]), 2))
+        for first, count in layers(sequences * heads):
+            build.dispatch(
+                variant.kernel, variant.configuration, (grid_x, grid_y, count), bound, heads,
+                kv_heads, capacity, each, window, first, scale, softcap,
+            )  # fmt: skip
+        return
     of_group = 1 if each < _SEVERAL // 2 or width > _WIDEST_OF_SEVERAL else _SEVERAL
     grid = heads, sequences * blocks(each, of_group), 1
     build.dispatch(
@@ -52,10 +82,37 @@ _PARAMS = params(
     "window: u32", "scale: f32", "softcap: f32",
 )  # fmt: skip
 
+_BINDINGS_OF_TILES = bindings("q", "k", "v", "position", "slots", "o")
+_PARAMS_OF_TILES = params(
+    "heads: u32", "kv_heads: u32", "capacity: u32", "each: u32", "window: u32", "first_z: u32",
+    "scale: f32", "softcap: f32",
+)  # fmt: skip
+
 _CONFIGURATIONS = {
     str(queries): {"QUERIES": queries, "QUADS": widest // 4, "SEVERAL": int(queries > 1)}
     for queries, widest in ((1, WIDEST), (_SEVERAL, _WIDEST_OF_SEVERAL))
 }
+
+
+def _problem(width: int, heads: int) -> Problem:
+    queries = 512
+    count = queries * heads * width
+
+    def of_one(build: Build, q: Slot, keys: Slot, values: Slot, places: Slot, y: Slot) -> None:
+        shape = queries, heads, width
+        scale = width**-0.5
+        fill(build, places, 0.0, 1)  # the integer 0, as position and slot
+        attend(
+            build, q, keys, values, places, places, y, shape, 1, heads, queries, scale, 0.0, 0,
+            is_int8=False,
+        )  # fmt: skip
+
+    rows = "few" if queries * heads <= FEW_ROWS else "many"
+    return Problem(_OP, f"{width} {rows}", (count, count, count, 1, count), of_one)
+
+
+_ON_A_CPU = {f"{width} {rows}": "general" for width in TILED for rows in ("few", "many")}
+_GENERAL = Variant("general", _OP, workgroup_bytes=12_672, threads=128, is_quick=True)
 
 FAMILY = KernelFamily(
     kernels=(
@@ -67,5 +124,27 @@ FAMILY = KernelFamily(
             "cached_attention_int8", "cached_attention_int8.wgsl", _BINDINGS, _PARAMS,
             configurations=_CONFIGURATIONS,
         ),
-    )
+        Kernel(
+            "cached_attention_tiled", "cached_attention_tiled.wgsl", _BINDINGS_OF_TILES,
+            _PARAMS_OF_TILES, configurations=tiles(halves=False),
+        ),
+        Kernel(
+            "cached_attention_matrix", "cached_attention_matrix.wgsl", _BINDINGS_OF_TILES,
+            _PARAMS_OF_TILES, configurations=matrix_tiles(),
+        ),
+    ),
+    operations=(
+        # Register tiles do not help a CPU and take seconds to compile.
+        Operation(
+            _OP,
+            (*matrix("cached_attention_matrix"), *tiled(kernel="cached_attention_tiled"), _GENERAL),
+            {
+                "google swiftshader": _ON_A_CPU,
+                "software": _ON_A_CPU,
+                # Measured on an H200 without subgroup matrices.
+                "": {"64 few": "64x32", "64 many": "64x32", "128 few": "general"},
+            },
+        ),
+    ),
+    problems=tuple(_problem(width, heads) for width in TILED for heads in (16, 64)),
 )  # fmt: skip

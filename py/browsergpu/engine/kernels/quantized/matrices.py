@@ -1,7 +1,8 @@
 """Products of many float32 vectors and quantized matrices by subgroup matrices of float16.
 
 Vectors and matrices are rounded to float16, each row scaled by a power of two, and sums are
-float32. So an element's relative error is at most 2^-11, or 2^-28 of the largest of its row.
+float32. So an element's relative error is at most 2^-11, or 2^-28 of the largest of its row. A
+matrix of F16 is read as it is. WGSL allows devices to count its subnormal elements as zero.
 """
 
 from __future__ import annotations
@@ -16,7 +17,6 @@ from browsergpu.engine.kernels.matmul import gemm_f16
 from browsergpu.engine.kernels.quantized.formats import CONFIGURATIONS
 
 _EIGHT = 8  # halves in a vec4u; rows are padded to a multiple
-_THREADS = 64  # of a workgroup of vector_halves
 #: The kernel for each number of rows of a tile.
 _KERNELS = {128: "quantized_matrix128", 64: "quantized_matrix64", 32: "quantized_matrix32"}
 #: Maximum bytes of the temporary float16 matrix.
@@ -38,23 +38,28 @@ def multiply(
 ) -> None:  # fmt: skip
     """Add y = x weightᵀ + residual or bias, as ``products.multiply``, if :func:`takes` allows it.
 
-    A vector or row of the matrix with an element that is not finite gives NaN.
+    A vector or row of the matrix with an element that is not finite gives NaN, except that sums of
+    a row of F16 are those of its elements.
     """
-    of_rows, of_vectors = build.temporary(4 * rows), build.temporary(4 * vectors)
-    left = build.temporary(2 * rows * _whole(columns))
-    right = build.temporary(2 * columns * _whole(vectors))
-    build.dispatch("quantized_halves", name, fold(rows), (weight, of_rows, left), rows, columns)
-    build.dispatch("split_largest", "rows", fold(vectors), (x, of_vectors), vectors, columns, 0)
-    grid = fold(blocks(vectors, _EIGHT) * blocks(columns, _THREADS))
-    build.dispatch("vector_halves", "", grid, (x, of_vectors, right), vectors, columns)
     tile = gemm_f16.tile_of_matrices(build.facts, _plan(vectors, rows, columns))
+    of_vectors = build.temporary(4 * vectors)
+    right = build.temporary(2 * vectors * _whole(columns))
+    build.dispatch("vector_halves", "", fold(vectors), (x, of_vectors, right), vectors, columns)
+    if not tile.reads_turned:
+        as_rows, right = right, gemm_f16.turned(build, right, 1, vectors, _whole(columns))
+        build.release(as_rows)
     added = bias if residual is None else residual
     kind = int(residual is not None) or 2 * (bias is not None)
+    is_plain = name == "F16" and columns % _EIGHT == 0
+    left, of_rows = weight, of_vectors  # which plain kernels do not read
+    if not is_plain:
+        left, of_rows = build.temporary(2 * rows * _whole(columns)), build.temporary(4 * rows)
+        build.dispatch("quantized_halves", name, fold(rows), (weight, of_rows, left), rows, columns)
     grid = fold(blocks(rows, tile.rows) * blocks(vectors, tile.columns))
     bound = (left, right, of_rows, of_vectors, x if added is None else added, y)
     fields = (rows, vectors, columns, 0, 0, 0, kind, _MISSING)
-    build.dispatch(_KERNELS[tile.rows], "", grid, bound, *fields)
-    build.release(of_rows, of_vectors, left, right)
+    build.dispatch(_KERNELS[tile.rows], "plain" * is_plain, grid, bound, *fields)
+    build.release(*{of_vectors, right, left, of_rows} - {weight})
 
 
 def _plan(vectors: int, rows: int, columns: int) -> gemm_f16.GemmF16Plan:
@@ -79,7 +84,12 @@ def _of_tile(tile: gemm_f16.MatrixTile) -> Kernel:
             "m: u32", "n: u32", "k: u32", "a_batch: u32", "b_batch: u32", "c_batch: u32",
             "added: u32", "missing: u32",
         ),
-        configurations={"": {**tile.constants, **tile.tile_of_b(False)}},
+        configurations={
+            name: {
+                **tile.constants, **tile.tile_of_b(tile.reads_turned), "SCALED": int(not name),
+            }
+            for name in ("", "plain")
+        },
         cost=_work,
     )  # fmt: skip
 
@@ -93,7 +103,7 @@ FAMILY = KernelFamily(
             cost=lambda f: (0, 3 * f["rows"] * f["columns"]),
         ),
         Kernel(
-            "vector_halves", "vector_halves.wgsl", bindings("x", "largest", "y"),
+            "vector_halves", "vector_halves.wgsl", bindings("x", "largest", "y", written=2),
             params("vectors: u32", "columns: u32"),
             cost=lambda f: (0, 6 * f["vectors"] * f["columns"]),
         ),
