@@ -3,7 +3,7 @@
 // is subnormal. `largest` has the bits of these magnitudes. A row that is not finite becomes zeros.
 //
 // Rows of y are padded with zeros to whole vec4us. A workgroup processes one row. Reads the blocks
-// twice, the second time mostly from the cache, and writes two bytes per element.
+// once, those of columns beyond 32 THREADS twice, and writes two bytes per element.
 
 struct Params {
   rows: u32,
@@ -19,7 +19,32 @@ struct Params {
 //#include lib/quantized.wgsl
 //#include lib/split_scale.wgsl
 
-const THREADS = 128u;
+const THREADS = 64u;
+
+// Elements 4i to 4i + 3 of a row, or zeros beyond its end.
+fn quad_of_row(row: u32, i: u32) -> vec4f {
+  if (4u * i >= params.columns) {
+    return vec4f();
+  }
+  let each = block_elements() / 4u;
+  let block = row * (params.columns / 4u / each) + i / each;
+  return quad(block * block_bytes(), 4u * (i % each));
+}
+
+fn magnitudes(four: vec4f) -> vec4u {
+  return bitcast<vec4u>(four) & vec4u(0x7fffffffu);
+}
+
+fn write(row: u32, i: u32, four: vec4f, of_row: u32) {
+  let pitch = (params.columns + 7u) / 8u * 2u;
+  if (i < pitch) {
+    var scaled = vec4f();
+    if (of_row < NOT_FINITE) {
+      scaled = scaled_up(four, of_row);
+    }
+    y[row * pitch + i] = vec2u(pack2x16float(scaled.xy), pack2x16float(scaled.zw));
+  }
+}
 
 @compute @workgroup_size(THREADS)
 fn main(
@@ -31,25 +56,23 @@ fn main(
   if (row >= params.rows) {
     return;
   }
-  let quads = params.columns / 4u;
-  let each = block_elements() / 4u;
-  let first = row * (quads / each);
+  let pitch = (params.columns + 7u) / 8u * 2u;
   var own = vec4u();
-  for (var i = thread; i < quads; i += THREADS) {
-    let four = quad((first + i / each) * block_bytes(), 4u * (i % each));
-    own = max(own, bitcast<vec4u>(four) & vec4u(0x7fffffffu));
+  //#repeat HELD 8
+  let four_HELD = quad_of_row(row, thread + HELD * THREADS);
+  own = max(own, magnitudes(four_HELD));
+  //#end
+  for (var i = thread + 8u * THREADS; i < pitch; i += THREADS) {
+    own = max(own, magnitudes(quad_of_row(row, i)));
   }
   let found = largest_of_row(own, thread);
   if (thread == 0u) {
     largest[row] = found;
   }
-  let is_finite = found < NOT_FINITE;
-  let pitch = (params.columns + 7u) / 8u * 2u;
-  for (var i = thread; i < pitch; i += THREADS) {
-    var four = vec4f();
-    if (is_finite && i < quads) {
-      four = scaled_up(quad((first + i / each) * block_bytes(), 4u * (i % each)), found);
-    }
-    y[row * pitch + i] = vec2u(pack2x16float(four.xy), pack2x16float(four.zw));
+  //#repeat HELD 8
+  write(row, thread + HELD * THREADS, four_HELD, found);
+  //#end
+  for (var i = thread + 8u * THREADS; i < pitch; i += THREADS) {
+    write(row, i, quad_of_row(row, i), found);
   }
 }

@@ -1,7 +1,8 @@
 // Products of a few vectors and a matrix of F16 or BF16: y[v, n] = sum over k of x[v, k] weight[n, k]
 // + residual[v, n]. The matrix is read once for up to VECTORS vectors, and the vectors are read through
 // workgroup memory. LANES adjacent threads share ROWS rows of the matrix. It is limited by memory
-// bandwidth. A single vector may be normalized before, and the product of one may be gated.
+// bandwidth, so a thread begins READS reads of each row before it waits for the vectors. A single
+// vector may be normalized before, and the product of one may be gated.
 
 struct Params {
   rows: u32,    // of the matrix
@@ -24,9 +25,18 @@ struct Params {
 //#include lib/quantized_sums.wgsl
 
 const QUADS = 512u; // of all vectors in workgroup memory
+override UNPACKS: u32 = 0u; // 1 for F16 if unpack2x16float is exact for subnormal numbers too
+override READS: u32 = 16u; // QUADS / VECTORS / LANES
 
 var<workgroup> values: array<vec4f, QUADS>;
 var<workgroup> squares: array<f32, QUADS>; // sums of the squares of x, if it is normalized
+
+fn four_of(words: vec2u) -> vec4f {
+  if (UNPACKS == 1u) {
+    return vec4f(unpack2x16float(words.x), unpack2x16float(words.y));
+  }
+  return four_floats(words);
+}
 
 @compute @workgroup_size(THREADS)
 fn main(
@@ -35,6 +45,7 @@ fn main(
   @builtin(local_invocation_index) thread: u32,
 ) {
   let first_row = first_row_of(group.y * groups.x + group.x, thread);
+  let lane = thread % LANES;
   let quads = params.columns / 4u;
   let span = QUADS / VECTORS; // quads of a vector in workgroup memory
   var sums: array<f32, MOST>;
@@ -43,6 +54,13 @@ fn main(
   for (var round_number = 0u; round_number < rounds; round_number++) {
     // Workgroups begin at different columns, so that they read from all channels of the memory.
     let begin = (round_number + group.x) % rounds * span;
+    let count = min(span, quads - begin);
+    //#repeat ROW ROWS
+    let start_ROW = min(row_of(first_row, ROW), params.rows - 1u) * quads + begin;
+    //#repeat READ READS
+    let own_ROW_READ = blocks[start_ROW + min(lane + READ * LANES, count - 1u)];
+    //#end
+    //#end
     workgroupBarrier();
     for (var i = thread; i < QUADS; i += THREADS) {
       let v = i / span;
@@ -58,23 +76,24 @@ fn main(
       }
     }
     workgroupBarrier();
-    let count = min(span, quads - begin);
-    for (var at = thread % LANES; at < count; at += 2u * LANES) {
-      let next = min(at + LANES, count - 1u);
-      let is_there = at + LANES < count;
-      if (params.normed != 0u) {
-        own_squares += squares[at] + select(0.0, squares[next], is_there);
-      }
-      for (var r = 0u; r < ROWS; r++) {
-        let start = min(row_of(first_row, r), params.rows - 1u) * quads + begin;
-        let own = four_floats(blocks[start + at]);
-        let others = select(vec4f(), four_floats(blocks[start + next]), is_there);
-        for (var v = 0u; v < VECTORS; v++) {
-          let place = v * span;
-          sums[r * VECTORS + v] += dot(own, values[place + at]) + dot(others, values[place + next]);
+    //#repeat READ READS
+    {
+      let at = lane + READ * LANES;
+      if (at < count) {
+        if (params.normed != 0u) {
+          own_squares += squares[at];
         }
+        //#repeat ROW ROWS
+        {
+          let four = four_of(own_ROW_READ);
+          for (var v = 0u; v < VECTORS; v++) {
+            sums[ROW * VECTORS + v] += dot(four, values[v * span + at]);
+          }
+        }
+        //#end
       }
     }
+    //#end
   }
   finish(sums, own_squares, first_row, thread);
 }

@@ -1,8 +1,9 @@
 // Attention of one token of each sequence to a cache of keys and values in float32, to which the
 // token's own key and value are added. x [tokens, heads + 2 kv_heads, width] has the token's
 // queries, keys and values. Queries and keys are normalized and rotated. A workgroup computes one
-// head, SPAN keys at a time: four threads a key's score, then each thread a vec4 of the width over
-// its share of the values. Positions beyond the capacity are not written.
+// head's part of the keys, SPAN keys at a time: four threads a key's score, then each thread a vec4
+// of the width over its share of the values. Positions beyond the capacity are not written. With
+// several parts, token_attention_join.wgsl makes the result of them.
 
 struct Params {
   heads: u32,
@@ -17,6 +18,7 @@ struct Params {
   window: u32,   // number of keys that a query attends to, up to its own; 0 for all
   eps: f32,
   scale: f32,
+  part: u32,     // keys of a part
   softcap: f32,  // scores become softcap tanh(score / softcap), 0 for no change
 }
 
@@ -27,6 +29,8 @@ struct Params {
 @group(0) @binding(4) var<storage, read> slots: array<i32>;
 @group(0) @binding(5) var<storage, read_write> keys: array<vec4f>; // [slots, kv_heads, capacity, width]
 @group(0) @binding(6) var<storage, read_write> values: array<vec4f>;
+// [tokens, heads, width]. Or of each of several parts, after the sum of its values: their largest
+// score, and the sum of their shares, [tokens, heads, parts, width + 2].
 @group(0) @binding(7) var<storage, read_write> y: array<f32>;
 @group(1) @binding(0) var<uniform> params: Params;
 
@@ -103,7 +107,11 @@ fn score_of(key: u32) -> f32 {
 }
 
 @compute @workgroup_size(THREADS)
-fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) thread: u32) {
+fn main(
+  @builtin(workgroup_id) group: vec3u,
+  @builtin(num_workgroups) groups: vec3u,
+  @builtin(local_invocation_index) thread: u32,
+) {
   let head = group.x;
   let token = group.y;
   let place = place_of(token);
@@ -113,6 +121,18 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) th
   let quads = params.width / 4u;
   let begin = token * (params.heads + 2u * params.kv_heads);
   let is_kept = place < params.capacity;
+  let cached = min(place, params.capacity);
+  let all = cached + u32(is_kept);
+  let seen = select(0u, all - params.window, params.window > 0u && all > params.window);
+  let first = seen + group.z * params.part;
+  let end = min(all, first + params.part);
+  let target_row = ((token * params.heads + head) * groups.z + group.z) * (params.width + 2u);
+  if (first >= end) { // a later part than the last
+    if (thread < 2u) {
+      y[target_row + params.width + thread] = select(LOWEST, 0.0, thread == 1u);
+    }
+    return;
+  }
   read_head((begin + head) * params.width, 0u, thread);
   if (thread < quads) {
     query[thread] = params.scale * four_turned(4u * thread, place);
@@ -124,16 +144,13 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) th
     let value = four_of_x(head_of_value * params.width + 4u * thread);
     own_key[thread] = key;
     own_value[thread] = value;
-    if (is_kept && head % of_group == 0u) { // nobody reads it from the cache in this dispatch
+    if (is_kept && end == all && head % of_group == 0u) { // nobody reads it from the cache in this dispatch
       keys[(base + place) * quads + thread] = key;
       values[(base + place) * quads + thread] = value;
     }
   }
   workgroupBarrier();
 
-  let cached = min(place, params.capacity);
-  let end = cached + u32(is_kept);
-  let first = select(0u, end - params.window, params.window > 0u && end > params.window);
   let shares_of_values = THREADS / quads;
   let part = thread / quads; // its share of the values
   let lane = thread % quads;
@@ -220,10 +237,18 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) th
   //#end
   workgroupBarrier();
   if (thread < params.width) {
-    var all = 0.0;
+    var sum_of_shares = 0.0;
     for (var i = 0u; i < shares_of_values; i++) {
-      all += parts[thread % 4u * THREADS + i * quads + thread / 4u];
+      sum_of_shares += parts[thread % 4u * THREADS + i * quads + thread / 4u];
     }
-    y[(token * params.heads + head) * params.width + thread] = all / whole;
+    if (groups.z == 1u) {
+      y[(token * params.heads + head) * params.width + thread] = sum_of_shares / whole;
+    } else {
+      y[target_row + thread] = sum_of_shares;
+    }
+  }
+  if (groups.z > 1u && thread == 0u) {
+    y[target_row + params.width] = largest;
+    y[target_row + params.width + 1u] = whole;
   }
 }

@@ -281,9 +281,11 @@ CONFIGURATIONS = {
         for shares in ("1 4x32", "1 2x32", "1 2x64", "2 2x32", "4 1x16", "8 1x8")
     },
     "quantized_thin_floats": {
-        f"{name} {shares}"
+        f"{name} {shares}{end}"
         for name in FLOATS
         for shares in ("1 2x32", "1 2x64", "2 2x32", "4 2x32", "8 1x32")
+        for end in ("", " unpacked")
+        if name == "F16" or not end
     },
     "strided": {"3", "5", "8"},  # the maximum number of axes
 }

@@ -25,7 +25,8 @@ class AdapterInfo:
     abilities : frozenset of str
         Details that feature names leave out. "subgroups of 32" means that every subgroup has that
         size. "matrices f16 f32 16x16x16" is one shape of subgroup matrices: operand type, result
-        type, and M x N x K.
+        type, and M x N x K. "subnormal halves" means that unpack2x16float is exact for all of
+        them.
     memory : int or None
         Bytes of the GPU's own memory. None if unknown; only Dawn reports it, outside a browser.
     """
@@ -55,6 +56,11 @@ class AdapterInfo:
     def name(self) -> str:
         """The most descriptive of the names."""
         return self.description or self.device or f"{self.vendor} {self.architecture}".strip()
+
+
+def abilities_of(vendor: str) -> frozenset[str]:
+    """Return the abilities that all GPUs of a vendor have."""
+    return frozenset({"subnormal halves"} if vendor == "nvidia" else ())
 
 
 def gpus(found: Sequence[AdapterInfo]) -> list[AdapterInfo]:

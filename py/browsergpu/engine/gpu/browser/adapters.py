@@ -10,7 +10,7 @@ from typing import Any
 
 from browsergpu.engine.core.config import BackendConfig
 from browsergpu.engine.core.errors import InvalidArgument, NoAdapter
-from browsergpu.engine.gpu.adapter_info import AdapterInfo
+from browsergpu.engine.gpu.adapter_info import AdapterInfo, abilities_of
 from browsergpu.engine.gpu.browser import interop as _js
 
 _REQUESTS: tuple[dict[str, Any], ...] = (
@@ -102,7 +102,7 @@ def _describe(index: int, adapter: Any) -> AdapterInfo:
         device_type="cpu" if fallback else "gpu",
         features=frozenset(str(feature) for feature in adapter.features),
         limits=_js.limits(adapter.limits),
-        abilities=_abilities(info),
+        abilities=_abilities(info) | abilities_of(str(info.vendor)),
     )
 
 

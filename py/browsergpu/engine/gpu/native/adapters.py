@@ -8,7 +8,7 @@ from typing import Any
 
 from browsergpu.engine.core.config import BackendConfig
 from browsergpu.engine.core.errors import InvalidArgument, NoAdapter
-from browsergpu.engine.gpu.adapter_info import AdapterInfo
+from browsergpu.engine.gpu.adapter_info import AdapterInfo, abilities_of
 from browsergpu.engine.gpu.native.engine import engine, why_none
 from browsergpu.engine.gpu.native.worker import WORKER
 
@@ -77,16 +77,17 @@ def _describe(index: int, adapter: Any) -> AdapterInfo:
     info, found = adapter.info, engine()
     assert found is not None
     told = found.told(adapter)
+    vendor = str(info.get("vendor", "")).lower()
     return AdapterInfo(
         index=index,
-        vendor=str(info.get("vendor", "")).lower(),
+        vendor=vendor,
         architecture=str(info.get("architecture", "")),
         device=str(info.get("device", "")),
         description=str(info.get("device") or info.get("description", "")),
         device_type="cpu" if _kind(adapter) == "CPU" else "gpu",
         features=features_of(adapter),
         limits=limits_of(adapter),
-        abilities=_abilities(info, told),
+        abilities=_abilities(info, told) | abilities_of(vendor),
         memory=_memory(told),
     )
 

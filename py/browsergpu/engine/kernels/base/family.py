@@ -151,6 +151,8 @@ MATRICES = frozenset(
         "matrices f16 f32 16x16x16",
     }
 )
+#: The ability to read subnormal float16 numbers by unpack2x16float.
+SUBNORMAL_HALVES = frozenset({"subnormal halves"})
 
 
 def bindings(*names: str, written: int = 1, first: int = 0) -> tuple[Binding, ...]:

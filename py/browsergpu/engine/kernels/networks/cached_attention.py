@@ -112,7 +112,7 @@ def _problem(width: int, heads: int) -> Problem:
 
 
 _ON_A_CPU = {f"{width} {rows}": "general" for width in TILED for rows in ("few", "many")}
-_GENERAL = Variant("general", _OP, workgroup_bytes=12_672, threads=128, is_quick=True)
+_GENERAL = Variant("general", _OP, "8", workgroup_bytes=12_672, threads=128, is_quick=True)
 
 FAMILY = KernelFamily(
     kernels=(
@@ -141,8 +141,13 @@ FAMILY = KernelFamily(
             {
                 "google swiftshader": _ON_A_CPU,
                 "software": _ON_A_CPU,
-                # Measured on an H200 without subgroup matrices.
+                # Measured on an H200, without its subgroup matrices and with them.
                 "": {"64 few": "64x32", "64 many": "64x32", "128 few": "general"},
+                "nvidia": {
+                    "64 few": "matrix 64x64",
+                    "64 many": "matrix 64x64",
+                    "128 few": "matrix 128x64",
+                },
             },
         ),
     ),

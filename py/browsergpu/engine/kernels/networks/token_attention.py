@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from browsergpu.engine.core.grids import MAX_PER_DIMENSION
+from browsergpu.engine.core.grids import MAX_PER_DIMENSION, blocks
 from browsergpu.engine.core.params import params
 from browsergpu.engine.gpu.program import Slot
 from browsergpu.engine.kernels.base.build import Build
@@ -10,6 +10,10 @@ from browsergpu.engine.kernels.base.family import Kernel, KernelFamily, bindings
 
 #: Maximum elements of a head, which must be a multiple of 4.
 _WIDEST = 256
+#: Up to this number of keys, a workgroup computes a head. A second kernel costs more then.
+_ALONE = 1024
+#: The fewest keys of a workgroup with others, and the most workgroups that share a head.
+_PART, _PARTS = 256, 64
 
 
 def takes(tokens: int, sequences: int, width: int) -> bool:
@@ -29,18 +33,27 @@ def attend(
     Each token is of a sequence of its own. The other arguments are those of ``joined_heads.split``
     and ``cached_attention.attend``, for a cache in float32.
     """
+    keys_seen = min(window, capacity) if window else capacity
+    part = keys_seen if keys_seen <= _ALONE else max(_PART, blocks(keys_seen, _PARTS))
+    parts = blocks(keys_seen, part)
+    target = y if parts == 1 else build.temporary(4 * tokens * heads * parts * (width + 2))
     build.dispatch(
-        "token_attention", "", (heads, tokens, 1),
-        (x, x if norms is None else norms, angles, position, slots, keys, values, y), heads,
+        "token_attention", "", (heads, tokens, parts),
+        (x, x if norms is None else norms, angles, position, slots, keys, values, target), heads,
         kv_heads, width, rotated, int(adjacent), capacity, entries, 1, int(norms is not None),
-        window, eps, scale, softcap,
+        window, eps, scale, part, softcap,
     )  # fmt: skip
+    if parts > 1:
+        build.dispatch(
+            "token_attention_join", "", (heads, tokens, 1), (target, y), heads, width, parts
+        )
+        build.release(target)
 
 
 _PARAMS = params(
     "heads: u32", "kv_heads: u32", "width: u32", "rotated: u32", "adjacent: u32", "capacity: u32",
     "entries: u32", "each: u32", "normed: u32", "window: u32", "eps: f32", "scale: f32",
-    "softcap: f32",
+    "part: u32", "softcap: f32",
 )  # fmt: skip
 
 FAMILY = KernelFamily(
@@ -52,6 +65,10 @@ FAMILY = KernelFamily(
                 *bindings("keys", "values", "y", first=5, written=3),
             ),
             _PARAMS,
+        ),
+        Kernel(
+            "token_attention_join", "token_attention_join.wgsl", bindings("x", "y"),
+            params("heads: u32", "width: u32", "parts: u32"),
         ),
     )
 )  # fmt: skip

@@ -9,10 +9,14 @@ from browsergpu.engine.core.params import params
 from browsergpu.engine.gpu.program import Slot
 from browsergpu.engine.kernels.base.build import Build
 from browsergpu.engine.kernels.base.family import (
+    SUBNORMAL_HALVES,
     Configurations,
     Fields,
     Kernel,
     KernelFamily,
+    Operation,
+    Problem,
+    Variant,
     Work,
     bindings,
 )
@@ -21,8 +25,10 @@ from browsergpu.engine.kernels.quantized.formats import CONFIGURATIONS, FLOATS, 
 
 #: Maximum number of vectors for the kernels that read the matrix once.
 FEW = 8
+_FLOATS = "quantized_floats"
 _THREADS = 256  # of a workgroup of the kernel for few vectors
 _TILE = 64
+_QUADS = 512  # vec4s of the vectors in workgroup memory, of quantized_thin_floats
 
 
 def multiply(
@@ -44,11 +50,15 @@ def multiply(
     if vectors <= FEW:
         most = next(most for most in _SHARES if vectors <= most)
         each, lanes = _share(name, most, rows)
-        kernel = "quantized_thin_floats" if name in FLOATS else "quantized_thin"
+        kernel, end = "quantized_thin", ""
+        if name in FLOATS:
+            kernel = "quantized_thin_floats"
+            variant = build.facts.variants.choose(_FLOATS, "", lambda _: True)
+            end = " unpacked" * (name == "F16" and variant.traits["unpacks"])
         grid = fold(blocks(rows, _THREADS // lanes * each))
         slots = weight, x, x if added is None else added, x if norm is None else norm, y
         more = int(norm is not None), ACTIVATIONS[gate], eps
-        build.dispatch(kernel, f"{name} {most} {each}x{lanes}", grid, slots, *fields, *more)
+        build.dispatch(kernel, f"{name} {most} {each}x{lanes}{end}", grid, slots, *fields, *more)
         return
     grid = blocks(rows, _TILE), blocks(vectors, _TILE), 1
     bound = weight, x, x if added is None else added, y
@@ -115,6 +125,26 @@ def _configurations(
     }  # fmt: skip
 
 
+def _of_floats() -> Configurations:
+    """Return the configurations of floats, and those of F16 that unpack by a built-in function."""
+    found = {}
+    for name, one in _configurations(FLOATS, _SHARES_OF_FLOATS).items():
+        reads = _QUADS // one["VECTORS"] // one["LANES"]
+        found[name] = {**one, "READS": reads, "UNPACKS": 0}
+        if name.startswith("F16"):
+            found[f"{name} unpacked"] = {**found[name], "UNPACKS": 1}
+    return found
+
+
+def _problem() -> Problem:
+    side = 2048
+
+    def product(build: Build, weight: Slot, x: Slot, y: Slot) -> None:
+        multiply(build, weight, x, y, 1, side, side, "F16")
+
+    return Problem(_FLOATS, "", (side * side // 2, side, side), product)
+
+
 FAMILY = KernelFamily(
     kernels=(
         Kernel(
@@ -123,12 +153,29 @@ FAMILY = KernelFamily(
         ),
         Kernel(
             "quantized_thin_floats", "quantized_thin_floats.wgsl", _THIN_BINDINGS, _THIN_PARAMS,
-            configurations=_configurations(FLOATS, _SHARES_OF_FLOATS), cost=_cost,
+            configurations=_of_floats(), cost=_cost,
         ),
         Kernel(
             "quantized_tile", "quantized_tile.wgsl", bindings("blocks", "x", "residual", "y"),
             params(*_FIELDS),
             configurations=CONFIGURATIONS, cost=_cost,
         ),
-    )
+    ),
+    operations=(
+        Operation(
+            _FLOATS,
+            (
+                Variant(
+                    "unpacked", "quantized_thin_floats", "F16 1 2x64 unpacked", SUBNORMAL_HALVES,
+                    threads=_THREADS, traits={"unpacks": 1},
+                ),
+                Variant(
+                    "exact", "quantized_thin_floats", "F16 1 2x64", threads=_THREADS,
+                    traits={"unpacks": 0},
+                ),
+            ),
+            {},
+        ),
+    ),
+    problems=(_problem(),),
 )  # fmt: skip
