@@ -112,7 +112,7 @@ def _problem(width: int, heads: int) -> Problem:
 
 
 _ON_A_CPU = {f"{width} {rows}": "general" for width in TILED for rows in ("few", "many")}
-_GENERAL = Variant("general", _OP, "8", workgroup_bytes=12_672, threads=128, is_quick=True)
+_GENERAL = Variant("general", _OP, "8", workgroup_bytes=14_336, threads=128, is_quick=True)
 
 FAMILY = KernelFamily(
     kernels=(
