@@ -11,6 +11,7 @@ from browsergpu.engine.core.errors import InvalidArgument, Unsupported
 from browsergpu.engine.core.showing import Description, Shown
 from browsergpu.onnx import registry
 from browsergpu.onnx.graph.attention import with_attention
+from browsergpu.onnx.graph.concatenations import with_flat_concatenations
 from browsergpu.onnx.graph.excitations import with_excitations
 from browsergpu.onnx.graph.external import ExternalData
 from browsergpu.onnx.graph.identities import without_identities
@@ -18,6 +19,7 @@ from browsergpu.onnx.graph.joined import with_joined_products
 from browsergpu.onnx.graph.narrow import Narrow
 from browsergpu.onnx.graph.node import Context, Node
 from browsergpu.onnx.graph.normalization import with_layer_norms
+from browsergpu.onnx.graph.paddings import with_paddings
 from browsergpu.onnx.graph.plan import Plan, plans_of, sorted_nodes
 from browsergpu.onnx.graph.quantized import Quantized, packed, quantizable
 from browsergpu.onnx.graph.tensors import dense, gpu_bytes, host_array
@@ -142,6 +144,8 @@ class Builder(Shown):
         inner = [name for node in nodes for plan in plans_of(node) for name in plan.captured]
         used = (*outputs, *inner)
         nodes = without_identities(nodes, used)
+        nodes = with_paddings(nodes, constants, used)
+        nodes = with_flat_concatenations(nodes, used)
         nodes = with_layer_norms(nodes, constants, weights, used)
         nodes = with_attention(nodes, constants, used)
         nodes = with_joined_products(nodes, weights, used)

@@ -119,9 +119,12 @@ def average_pool(
     number = _counted(own, extents, counts, count_include_pad)
     is_even = (number == number.flat[0]).all() and number.flat[0] == prod(own.kernel)
     if is_even and all(gap == 1 for gap in own.dilations):
-        whole = _filled(x, own, counts, 0)
         function = getattr(bg.nn, f"avg_pool{x.ndim - 2}d")
-        return function(whole, tuple(own.kernel), tuple(own.strides))
+        settings = tuple(own.kernel), tuple(own.strides)
+        fits = all(2 * n <= extent for n, extent in zip(own.before, own.kernel, strict=True))
+        if own.before == own.after and not ceil_mode and fits and min(own.before) >= 0:
+            return function(x, *settings, tuple(own.before))
+        return function(_filled(x, own, counts, 0), *settings)
     found = None
     if not count_include_pad and number.min() > 0:
         found = _uneven("mean", x, own, ceil_mode)
