@@ -24,7 +24,8 @@ def data(*shape: int, dtype: Any = np.float32) -> np.ndarray:
 
 def model(
     kind: str, around: Any, number: float | None = None, /, *, mode: str = "constant",
-    opset: int = 21, before: str = "", outputs: str = "y", axes: Any = None, dynamic: bool = False, **options: Any,
+    opset: int = 21, before: str = "", outputs: str = "y", axes: Any = None,
+    dynamic: bool = False, **options: Any,
 ) -> bytes:  # fmt: skip
     """Return a model of Pad and another node. ``before`` is an operator before them."""
     weights: dict[str, Any] = {}
