@@ -2,10 +2,11 @@
 // of squeeze-and-excite. `gate` is the logistic function, or alpha v + beta limited to the range
 // from 0 to 1. NaN stays NaN.
 //
-// Each workgroup computes the hidden values of an image, and the gates of `span` filters. With MEAN
-// it also computes the means of all channels, which suits small images. With PRODUCT, y is the
-// image times the gates: each workgroup writes `part` elements of its filters. Otherwise y has the
-// gates. A buffer that is not read must be bound too.
+// Each workgroup computes the hidden values of an image, and the gates of `span` filters. `source`
+// has the means, or with MEAN `terms` numbers of each channel whose sum is that of its pixels: these
+// themselves, or sums of rows. With PRODUCT, y is the image times the gates: each workgroup writes
+// `part` elements of its filters. Otherwise y has the gates. A buffer that is not read must be bound
+// too.
 
 struct Params {
   vectors: u32, // vec4s of channels
@@ -16,6 +17,7 @@ struct Params {
   alpha: f32,
   beta: f32,
   pixels: u32, // of a channel of the image
+  terms: u32,  // of a channel of the source
   lanes: u32,  // threads that add up a channel, at most MOST_SHARES / channels
   span: u32,   // filters of a workgroup, at most FILTERS
   splits: u32, // workgroups that share these filters
@@ -23,7 +25,7 @@ struct Params {
   is_added: u32, // with PRODUCT: whether the image is added
 }
 
-@group(0) @binding(0) var<storage, read> means: array<vec4f>;
+@group(0) @binding(0) var<storage, read> source: array<f32>;
 @group(0) @binding(1) var<storage, read> image: array<f32>;
 @group(0) @binding(2) var<storage, read> w1: array<vec4f>;
 @group(0) @binding(3) var<storage, read> b1: array<f32>;
@@ -60,18 +62,18 @@ fn gate(v: f32) -> f32 {
   return 1.0 / (1.0 + exp(-v));
 }
 
-// The sum of every `lanes`th pixel of a plane.
+// The sum of every `lanes`th term of a channel.
 fn sum_of(plane: u32, lane: u32) -> f32 {
   let lanes = params.lanes;
-  let base = plane * params.pixels;
+  let base = plane * params.terms;
   var sums = vec4f();
   var i = lane;
-  for (; i + 3u * lanes < params.pixels; i += 4u * lanes) {
+  for (; i + 3u * lanes < params.terms; i += 4u * lanes) {
     let at = base + i;
-    sums += vec4f(image[at], image[at + lanes], image[at + 2u * lanes], image[at + 3u * lanes]);
+    sums += vec4f(source[at], source[at + lanes], source[at + 2u * lanes], source[at + 3u * lanes]);
   }
-  for (; i < params.pixels; i += lanes) {
-    sums.x += image[base + i];
+  for (; i < params.terms; i += lanes) {
+    sums.x += source[base + i];
   }
   return sums.x + sums.y + sums.z + sums.w;
 }
@@ -98,7 +100,8 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) th
     }
   } else {
     for (var i = thread; i < params.vectors; i += THREADS) {
-      given[i] = means[group.y * params.vectors + i];
+      let at = 4u * (group.y * params.vectors + i);
+      given[i] = vec4f(source[at], source[at + 1u], source[at + 2u], source[at + 3u]);
     }
   }
   workgroupBarrier();

@@ -485,7 +485,7 @@ def _embedding(build: Build, indices: Operand, weight: Operand, y: Operand) -> N
 
 
 def excite(
-    device: Device, op: str, problem: Excitation, means: View | None, image: View | None, w1: View,
+    device: Device, op: str, problem: Excitation, source: View, image: View | None, w1: View,
     b1: View | None, w2: View, b2: View | None, y: View, hard: tuple[float, float] | None,
 ) -> None:  # fmt: skip
     """Compute the gates of squeeze-and-excite, or their product with the image, in float32.
@@ -493,16 +493,16 @@ def excite(
     All are packed. See ``engine/kernels/networks/excitation.py``. ``takes`` holds there, and y is
     another buffer than the others.
     """
-    launch(device, op, _excite, (means, image, w1, b1, w2, b2, y), hard, problem)
+    launch(device, op, _excite, (source, image, w1, b1, w2, b2, y), hard, problem)
 
 
 @of_operands
 def _excite(
-    build: Build, means: Operand | None, image: Operand | None, w1: Operand, b1: Operand | None,
+    build: Build, source: Operand, image: Operand | None, w1: Operand, b1: Operand | None,
     w2: Operand, b2: Operand | None, y: Operand, hard: tuple[float, float] | None,
     problem: Excitation,
 ) -> None:  # fmt: skip
-    own = [None if one is None else one.slot for one in (means, image, b1, b2)]
+    own = [None if one is None else one.slot for one in (image, b1, b2)]
     excitation_kernel.excite(
-        build, problem, own[0], own[1], w1.slot, own[2], w2.slot, own[3], y.slot, hard
+        build, problem, source.slot, own[0], w1.slot, own[1], w2.slot, own[2], y.slot, hard
     )

@@ -12,9 +12,12 @@ from browsergpu.engine.core.element_types import FLOAT32
 from browsergpu.engine.core.turns import exclusive
 from browsergpu.engine.kernels.networks.excitation import Excitation, takes
 from browsergpu.engine.tensors import nn
+from browsergpu.functions import statistics
 from browsergpu.functions.nn import inputs
 
 _OP = "conv2d"
+#: Most elements of a channel that one kernel adds up. Means of more take two.
+_MOST_OF_ONE_SUM = 1 << 12
 
 
 class Layers(NamedTuple):
@@ -51,7 +54,8 @@ def excited(
     layers : Layers
         The products.
     means : Array, optional
-        Means of channels, of shape [N, C, 1, 1]. None computes those of ``image``, if it is small.
+        Means of channels, of shape [N, C, 1, 1]. None computes those of ``image``, of which another
+        kernel adds up the rows if it is large.
     image : Array, optional
         Shape [N, C, H, W]. It is needed without ``means``, and for a product.
     made : str
@@ -64,49 +68,48 @@ def excited(
         The gates of shape [N, F, 1, 1], or an array of the shape of ``image``.
     """
     given = [one for one in (*layers[:4], means, image) if one is not None]
-    source = image if means is None else means
-    if source is None or any(type(one) in INTERCEPTED for one in given):
+    first = image if means is None else means
+    if first is None or any(type(one) in INTERCEPTED for one in given):
         return None
-    if source.tracer.optimized is None or any(one.node.kind is not FLOAT32 for one in given):
+    if first.tracer.optimized is None or any(one.node.kind is not FLOAT32 for one in given):
         return None
-    if not _have_shapes(layers, source, means, image):
+    if not _have_shapes(layers, first, means, image):
         return None
-    images, channels = source.shape[:2]
+    images, channels = first.shape[:2]
     w1, b1, w2, b2, hard = layers
     pixels = product(image.shape[2:]) if image is not None else 0
-    problem = Excitation(
-        images, channels, w1.shape[0], w2.shape[0], pixels, means is None, made
-    )  # fmt: skip
+    is_large = means is None and pixels > _MOST_OF_ONE_SUM
+    terms = 0 if means is not None else first.shape[2] if is_large else pixels
+    problem = Excitation(images, channels, w1.shape[0], w2.shape[0], pixels, terms, made)
     if not takes(problem):
         return None
+    source = apply.packed(statistics.sum(first, axis=-1) if is_large else first)
     shape = image.shape if made and image is not None else (images, problem.filters, 1, 1)
-    result = inputs.room(_OP, source, FLOAT32, shape)
-    own = [None if one is None else apply.packed(one) for one in (means, image, b1, b2)]
-    first, second = (
+    result = inputs.room(_OP, first, FLOAT32, shape)
+    own = [None if one is None else apply.packed(one) for one in (image, b1, b2)]
+    filters = [
         apply.packed(w1).reshape((problem.hidden, channels)),
         apply.packed(w2).reshape((problem.filters, problem.hidden)),
-    )
+    ]
     views = [inputs.memory_of(one) for one in own]
     nn.excite(
-        source.device, _OP, problem, views[0], views[1], inputs.memory(first), views[2],
-        inputs.memory(second), views[3], inputs.memory(result), hard,
+        first.device, _OP, problem, inputs.memory(source), views[0], inputs.memory(filters[0]),
+        views[1], inputs.memory(filters[1]), views[2], inputs.memory(result), hard,
     )  # fmt: skip
     return result
 
 
 def _have_shapes(
-    layers: Layers, source: Array, means: Array | None, image: Array | None
+    layers: Layers, first: Array, means: Array | None, image: Array | None
 ) -> bool:  # fmt: skip
     w1, b1, w2, b2, _ = layers
-    if any(one.ndim != 4 or one.shape[2:] != (1, 1) for one in (w1, w2)) or source.ndim != 4:
+    if any(one.ndim != 4 or one.shape[2:] != (1, 1) for one in (w1, w2)) or first.ndim != 4:
         return False
     if means is not None and means.shape[2:] != (1, 1):
         return False
-    if means is not None and image is not None and image.shape[:2] != means.shape[:2]:
+    if image is not None and (image.ndim != 4 or image.shape[:2] != first.shape[:2]):
         return False
-    if image is not None and image.ndim != 4:
-        return False
-    if w1.shape[1] != source.shape[1] or w2.shape[1] != w1.shape[0]:
+    if w1.shape[1] != first.shape[1] or w2.shape[1] != w1.shape[0]:
         return False
     pairs = ((b1, w1), (b2, w2))
     return all(b is None or _is_of_channels(b, w.shape[0]) for b, w in pairs)

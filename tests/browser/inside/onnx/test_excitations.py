@@ -118,12 +118,22 @@ def block(
     [
         ((1, 4, 1, 1), "excitation.mean product"), ((3, 24, 5, 7), "excitation.mean product"),
         ((1, 1024, 4, 8), "excitation.mean product"), ((2, 96, 18, 18), "excitation.mean product"),
-        ((2, 100, 19, 18), "excitation.product"), ((1, 8, 100, 97), "excitation.product"),
+        ((2, 100, 19, 18), "excitation.product"), ((1, 8, 100, 97), "excitation.mean product"),
+        ((1, 1024, 1, 40), "excitation.product"), ((2, 4, 1, 9000), "excitation.mean product"),
     ],
 )  # fmt: skip
 def test_products_that_convolutions_read(bg: Any, added: bool, shape: Any, kernel: str) -> None:
     file = block(shape[1], added=added, of="g c" if added else "c g")
     assert excitations(bg, file, data(*shape), 1e-4) == [kernel]
+
+
+def test_means_of_large_images(bg: Any) -> None:
+    file, x = block(24, end="Relu"), data(2, 24, 70, 75)
+    assert excitations(bg, file, x, 1e-4) == ["excitation.mean"]
+    fast = bg.jit(bg.onnx.load(file))
+    for _ in range(3):
+        fast(x)
+    assert fast.explain().variants[0]["kernels"] == 4  # with those of the convolution and rows
 
 
 @pytest.mark.parametrize("end", ["Relu", "Transpose"])

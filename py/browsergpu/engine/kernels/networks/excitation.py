@@ -19,9 +19,9 @@ _MOST_SHARES = 2048  # sums of parts of channels
 _MOST_LANES = 64  # threads that add up a channel
 _FILTERS = 64  # most gates of a workgroup
 _PART = 1 << 13  # elements of the product that a workgroup writes
-#: Most elements of an image whose means each workgroup computes. A kernel for the means of a larger
-#: one takes less time.
-_MOST_SQUEEZED = 1 << 15
+#: Most numbers that each workgroup adds up, and all of them. Otherwise a kernel for the means takes
+#: less time.
+_MOST_SQUEEZED, _MOST_READS = 1 << 15, 1 << 21
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +34,9 @@ class Excitation:
         Extents of the means [images, channels], of w1 [hidden, channels] and w2 [filters, hidden].
     pixels
         The elements of a channel of the image, 0 without an image.
-    squeezes
-        Whether the kernel computes the means from the image.
+    terms
+        Numbers for each channel whose sum is that of its pixels: these or sums of rows. 0 if the
+        kernel gets the means.
     product
         "" writes the gates [images, filters]. "multiply" writes the image times the gates, "add"
         the image plus this product.
@@ -46,7 +47,7 @@ class Excitation:
     hidden: int
     filters: int
     pixels: int = 0
-    squeezes: bool = False
+    terms: int = 0
     product: str = ""
 
     @property
@@ -69,7 +70,8 @@ def takes(p: Excitation) -> bool:
     """Return whether :func:`excite` computes a problem."""
     fits = 0 < p.channels <= _MOST_CHANNELS and 0 < p.hidden <= _MOST_HIDDEN
     fits = fits and not p.channels % 4 and p.filters > 0 and p.images > 0
-    if p.squeezes and not 0 < p.channels * p.pixels <= _MOST_SQUEEZED:
+    reads = p.channels * p.terms
+    if reads > _MOST_SQUEEZED or reads * p.grid[0] > _MOST_READS or (p.terms and not p.pixels):
         return False
     if p.product and not (p.pixels and p.filters == p.channels):
         return False
@@ -77,24 +79,25 @@ def takes(p: Excitation) -> bool:
 
 
 def excite(
-    build: Build, p: Excitation, means: Slot | None, image: Slot | None, w1: Slot, b1: Slot | None,
+    build: Build, p: Excitation, source: Slot, image: Slot | None, w1: Slot, b1: Slot | None,
     w2: Slot, b2: Slot | None, y: Slot, hard: tuple[float, float] | None,
 ) -> None:  # fmt: skip
     """Add the gates gate(relu(means w1ᵀ + b1) w2ᵀ + b2), or their product, all float32.
 
-    It needs :func:`takes`. y is another buffer than the others. ``gate`` is the logistic function,
-    or clip(alpha v + beta, 0, 1) if ``hard`` is (alpha, beta).
+    ``source`` has the means, [images, channels], or the terms, [images, channels, terms]. It needs
+    :func:`takes`. y is another buffer than the others. ``gate`` is the logistic function, or
+    clip(alpha v + beta, 0, 1) if ``hard`` is (alpha, beta).
     """
     biases = int(b1 is not None) + 2 * int(b2 is not None)
     alpha, beta = hard or (0.0, 0.0)
-    names = ("mean" if p.squeezes else "", "product" if p.product else "")
+    names = ("mean" if p.terms else "", "product" if p.product else "")
     lanes = min(_MOST_SHARES // p.channels, _MOST_LANES)
     part = min(_PART, p.pixels) if p.splits > 1 else p.span * p.pixels
-    read = [w1 if one is None else one for one in (means, image, w1, b1, w2, b2)]
+    read = [w1 if one is None else one for one in (source, image, w1, b1, w2, b2)]
     build.dispatch(
         "excitation", " ".join(filter(None, names)), p.grid, (*read, y), p.channels // 4, p.hidden,
-        p.filters, biases, int(hard is not None), alpha, beta, p.pixels, lanes, p.span, p.splits,
-        part, int(p.product == "add"),
+        p.filters, biases, int(hard is not None), alpha, beta, p.pixels, p.terms, lanes, p.span,
+        p.splits, part, int(p.product == "add"),
     )  # fmt: skip
 
 
@@ -109,10 +112,10 @@ FAMILY = KernelFamily(
         Kernel(
             "excitation",
             "excitation.wgsl",
-            bindings("means", "image", "w1", "b1", "w2", "b2", "y"),
+            bindings("source", "image", "w1", "b1", "w2", "b2", "y"),
             params(
                 "vectors: u32", "hidden: u32", "filters: u32", "biases: u32", "is_hard: u32",
-                "alpha: f32", "beta: f32", "pixels: u32", "lanes: u32", "span: u32",
+                "alpha: f32", "beta: f32", "pixels: u32", "terms: u32", "lanes: u32", "span: u32",
                 "splits: u32", "part: u32", "is_added: u32",
             ),
             configurations={
