@@ -399,6 +399,8 @@ def decoder_linear(
 ) -> Array:  # fmt: skip
     """Return :func:`linear` of a normalized input, gated. It is one kernel for a single vector.
 
+    The norm of several vectors is part of their rounding to float16, if they are rounded.
+
     It has no gradient.
 
     Parameters
@@ -431,11 +433,15 @@ def decoder_linear(
             raise InvalidArgument(op, "weight", weight, "have an even number of rows for a gate")
     rows, columns = weight.shape
     shape = (*x.shape[:-1], rows if gate is None else rows // 2)
-    is_one = takes_vector(product(x.shape[:-1])) and rows and columns and not weight._parts
-    is_added_once = bias is None or (residual is None and gate is None)
-    if not is_one or not is_added_once or x.shape[-1:] != (columns,):
+    vectors = product(x.shape[:-1])
+    is_one = takes_vector(vectors)
+    is_whole = vectors and rows and columns and not weight._parts and fits_grid(vectors, rows)
+    is_added_once = bias is None or (residual is None and (gate is None or not is_one))
+    if not is_whole or not is_added_once or x.shape[-1:] != (columns,):
         found = linear(x if norm is None else rms_norm(x, norm, eps), weight, residual, bias)
         return found if gate is None else gated(found, gate)
+    if gate is not None and not is_one:
+        return gated(decoder_linear(x, weight, None, bias, norm=norm, eps=eps), gate)
     added = None
     if residual is not None:
         added = inputs.shaped(op, "residual", inputs.floats(op, "residual", residual), shape)

@@ -34,9 +34,12 @@ def takes(facts: Facts, vectors: int, rows: int, columns: int) -> bool:
 
 def multiply(
     build: Build, weight: Slot, x: Slot, y: Slot, vectors: int, rows: int, columns: int, name: str,
-    residual: Slot | None = None, bias: Slot | None = None,
+    residual: Slot | None = None, bias: Slot | None = None, norm: Slot | None = None,
+    eps: float = 0.0,
 ) -> None:  # fmt: skip
     """Add y = x weightᵀ + residual or bias, as ``products.multiply``, if :func:`takes` allows it.
+
+    ``norm`` and ``eps`` are those of ``products.multiply``, here for any number of vectors.
 
     A vector or row of the matrix with an element that is not finite gives NaN, except that sums of
     a row of F16 are those of its elements.
@@ -44,7 +47,10 @@ def multiply(
     tile = gemm_f16.tile_of_matrices(build.facts, _plan(vectors, rows, columns))
     of_vectors = build.temporary(4 * vectors)
     right = build.temporary(2 * vectors * _whole(columns))
-    build.dispatch("vector_halves", "", fold(vectors), (x, of_vectors, right), vectors, columns)
+    build.dispatch(
+        "vector_halves", "", fold(vectors), (x, x if norm is None else norm, of_vectors, right),
+        vectors, columns, int(norm is not None), eps,
+    )  # fmt: skip
     if not tile.reads_turned:
         as_rows, right = right, gemm_f16.turned(build, right, 1, vectors, _whole(columns))
         build.release(as_rows)
@@ -103,8 +109,9 @@ FAMILY = KernelFamily(
             cost=lambda f: (0, 3 * f["rows"] * f["columns"]),
         ),
         Kernel(
-            "vector_halves", "vector_halves.wgsl", bindings("x", "largest", "y", written=2),
-            params("vectors: u32", "columns: u32"),
+            "vector_halves", "vector_halves.wgsl",
+            bindings("x", "norm", "largest", "y", written=2),
+            params("vectors: u32", "columns: u32", "normed: u32", "eps: f32"),
             cost=lambda f: (0, 6 * f["vectors"] * f["columns"]),
         ),
         *map(_of_tile, gemm_f16.MATRIX_TILES),

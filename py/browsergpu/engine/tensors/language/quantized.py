@@ -9,6 +9,7 @@ from __future__ import annotations
 from browsergpu.engine.device.device import Device
 from browsergpu.engine.kernels.base.build import Build
 from browsergpu.engine.kernels.matmul.gemm import gemm, plan_gemm
+from browsergpu.engine.kernels.networks.rms_norm import rms_norm
 from browsergpu.engine.kernels.quantized import matrices, products, rows
 from browsergpu.engine.tensors.staging import Operand, Staging, launch, of_operands
 from browsergpu.engine.tensors.view import View
@@ -56,7 +57,7 @@ def multiply(
     """Compute y = x weightᵀ + residual or bias for floats x [V, K], residual and y [V, N].
 
     A bias is [N]. At most one of them is given. No extent is 0. ``norm`` [K], ``eps`` and ``gate``
-    are those of ``products.multiply``. With a gate, y is [V, N / 2].
+    are those of ``products.multiply``. With a gate, V is 1 and y is [1, N / 2].
     """
     launch(device, op, _multiply, (weight, x, y, residual, bias, norm), name, eps, gate)
 
@@ -74,12 +75,21 @@ def _multiply(
     nbytes = 4 * matrix_rows * columns
     is_few = vectors <= products.FEW or build.facts.variants.is_first_result
     own = weight.slot, values, target, vectors, matrix_rows, columns, name, added, shift
-    if norm is not None or gate is not None:
-        factors = None if norm is None else staging.read(norm)
+    factors = None if norm is None else staging.read(norm)
+    if products.takes_vector(vectors):
         products.multiply(build, *own, factors, eps, gate)
-    elif not is_few and matrices.takes(build.facts, vectors, matrix_rows, columns):
-        matrices.multiply(build, *own)
-    elif is_few or vectors < _MANY or nbytes > _LARGEST:
+        staging.deliver()
+        return
+    if not is_few and matrices.takes(build.facts, vectors, matrix_rows, columns):
+        matrices.multiply(build, *own, factors, eps)
+        staging.deliver()
+        return
+    given = values
+    if factors is not None:
+        values = build.temporary(4 * vectors * columns)
+        rms_norm(build, given, factors, values, vectors, columns, eps)
+        own = weight.slot, values, target, vectors, matrix_rows, columns, name, added, shift
+    if is_few or vectors < _MANY or nbytes > _LARGEST:
         products.multiply(build, *own)
     else:
         floats = build.temporary(nbytes)
@@ -90,4 +100,5 @@ def _multiply(
         )  # fmt: skip
         gemm(build, values, floats, target, plan, shift, residual=added)
         build.release(floats)
+    build.release(*{values} - {given})
     staging.deliver()
