@@ -22,12 +22,10 @@ struct Params {
   kernel_w: u32,
   out_h: u32,
   out_w: u32,
-  stride_h: u32,
-  stride_w: u32,
+  stride: u32, // vertical in the low 16 bits, horizontal in the high ones
   pad_h: u32,
   pad_w: u32,
-  dilation_h: u32,
-  dilation_w: u32,
+  dilation: u32, // as stride
   groups: u32,
   added: u32, // whether each filter has a bias; with AFTER as in lib/convolution_end.wgsl
   chunk: u32, // steps per part of the sum
@@ -85,8 +83,8 @@ fn distance_of(place: vec3u) -> u32 {
   if (POINTWISE != 0u) {
     return place.z * params.height * params.width;
   }
-  return (place.z * params.height + place.y * params.dilation_h) * params.width
-    + place.x * params.dilation_w;
+  return (place.z * params.height + place.y * (params.dilation & 0xffffu)) * params.width
+    + place.x * (params.dilation >> 16u);
 }
 
 // Which of four windows have this position inside x.
@@ -94,8 +92,8 @@ fn inside(rows: vec4u, columns: vec4u, place: vec3u) -> vec4<bool> {
   if (POINTWISE != 0u) {
     return vec4<bool>(true);
   }
-  return (rows + place.y * params.dilation_h < vec4u(params.height))
-    & (columns + place.x * params.dilation_w < vec4u(params.width));
+  return (rows + place.y * (params.dilation & 0xffffu) < vec4u(params.height))
+    & (columns + place.x * (params.dilation >> 16u) < vec4u(params.width));
 }
 
 fn inputs_at(at: vec4u) -> vec4f {
@@ -141,7 +139,7 @@ fn main(
 
   let steps = params.channels * params.kernel_h * params.kernel_w;
   // Divisions are slow enough to skip those that are not needed.
-  let plain = POINTWISE != 0u && params.stride_h == 1u && params.stride_w == 1u;
+  let plain = POINTWISE != 0u && params.stride == 0x10001u;
   let pixels = params.out_h * params.out_w;
   let tile_rows = (params.filters + FILTERS - 1u) / FILTERS;
   let tile_columns = (pixels + PIXELS - 1u) / PIXELS;
@@ -182,8 +180,8 @@ fn main(
   var columns = my_pixels;
   if (!plain) {
     let out_rows = my_pixels / params.out_w;
-    rows = out_rows * params.stride_h - params.pad_h;
-    columns = (my_pixels - out_rows * params.out_w) * params.stride_w - params.pad_w;
+    rows = out_rows * (params.stride & 0xffffu) - params.pad_h;
+    columns = (my_pixels - out_rows * params.out_w) * (params.stride >> 16u) - params.pad_w;
   }
   let x_base = layer * params.channels * params.height * params.width
     + rows * params.width + columns;

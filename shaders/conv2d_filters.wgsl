@@ -76,7 +76,10 @@ fn inputs_at(base: u32, row: u32, column: u32, own: Elements) -> vec4f {
   return select(vec4f(), vec4f(x[places.x], x[places.y], x[places.z], x[places.w]), inside);
 }
 
-//#include lib/output_extent.wgsl
+// The extent of a convolution's result along one axis.
+fn extent(size: u32, kernel: u32, stride: u32, pad: u32, dilation: u32) -> u32 {
+  return (size + 2u * pad - dilation * (kernel - 1u) - 1u) / stride + 1u;
+}
 
 // A thread's share of both tiles: the distances of its first lines, and its elements of a filter.
 struct Lines {

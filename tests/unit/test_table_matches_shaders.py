@@ -272,6 +272,7 @@ CONFIGURATIONS = {
         kernel: set(FORMATS)
         for kernel in ("quantized_halves", "quantized_rows", "dequantize", "quantized_tile")
     },
+    "excitation": {"", "mean", "product", "mean product"},
     # "plain" for a matrix that is float16 already
     **{f"quantized_matrix{rows}": {"", "plain"} for rows in (32, 64, 128)},
     # vectors, rows of a thread, threads that share rows

@@ -43,6 +43,9 @@ WINDOW_KERNELS = ("conv2d_window", "conv2d_window_large")
 
 Pair = tuple[int, int]
 Grid = tuple[int, int, int]
+#: Maximum stride and dilation.
+_LARGEST_STEP = 2**16 - 1
+
 Dispatch = tuple[Grid, tuple[int, ...]]
 
 
@@ -149,6 +152,19 @@ class Steps:
     sum_configuration: str = ""
 
 
+def _word(pair: Pair) -> int:
+    """Return a stride or dilation as the kernel takes it."""
+    return pair[0] | pair[1] << 16
+
+
+def _within_16_bits(op: str, name: str, pair: Pair, counts: Pair) -> Pair:
+    """Return a stride or dilation that fits, which means the same if a count is 1."""
+    found = tuple([1 if count == 1 else one for one, count in zip(pair, counts, strict=True)])
+    if max(found) > _LARGEST_STEP:
+        raise InvalidArgument(op, name, pair, f"at most {_LARGEST_STEP:,}")
+    return found[0], found[1]
+
+
 def output_extent(size: int, kernel: int, stride: int, zeros: int, dilation: int = 1) -> int:
     """Return the height or width of the output, less than 1 if the kernel does not fit.
 
@@ -204,10 +220,11 @@ def plan_conv2d(
     expected = (images, filters, out_h, out_w)
     if given is not None and given != expected:
         raise InvalidArgument(op, "output_shape", output_shape, str(expected))
+    stride = _within_16_bits(op, "stride", (stride_h, stride_w), (out_h, out_w))
+    dilation = _within_16_bits(op, "dilation", (dilation_h, dilation_w), (kernel_h, kernel_w))
     problem = Convolution(
         images, groups, depth, filters // groups, (height, width), (kernel_h, kernel_w),
-        (out_h, out_w), (stride_h, stride_w), (pad_h, pad_w), (dilation_h, dilation_w),
-        (below, right),
+        (out_h, out_w), stride, (pad_h, pad_w), dilation, (below, right),
     )  # fmt: skip
     return Conv2dPlan(
         images * channels * height * width,
@@ -252,8 +269,8 @@ def _steps(plan: Conv2dPlan, variant: Variant, added: int) -> Steps:
         across = fold(tiles)[:2]
         terms = p.channels * product(p.kernel)
         fields = (
-            p.channels, *p.image, p.filters, *p.kernel, *p.out, *p.stride, *p.padding,
-            *p.dilation, p.groups, added,
+            p.channels, *p.image, p.filters, *p.kernel, *p.out, _word(p.stride), *p.padding,
+            _word(p.dilation), p.groups, added,
         )  # fmt: skip
     count = p.images * p.groups
     chunk = _chunk(terms, tiles * count, traits)

@@ -206,9 +206,9 @@ FAMILY = KernelFamily(
             bindings("x", "w", "bias", "scale", "residual", "y"),
             params(
                 "channels: u32", "height: u32", "width: u32", "filters: u32", "kernel_h: u32",
-                "kernel_w: u32", "out_h: u32", "out_w: u32", "stride_h: u32", "stride_w: u32",
-                "pad_h: u32", "pad_w: u32", "dilation_h: u32", "dilation_w: u32", "groups: u32",
-                "added: u32", "chunk: u32", "first_z: u32",
+                "kernel_w: u32", "out_h: u32", "out_w: u32", "stride: u32", "pad_h: u32",
+                "pad_w: u32", "dilation: u32", "groups: u32", "added: u32", "chunk: u32",
+                "first_z: u32",
             ),
             configurations=_with_after(_TILES),
             cost=_work,
