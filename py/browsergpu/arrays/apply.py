@@ -88,9 +88,14 @@ def binary(op: str, a: Any, b: Any, /) -> Any:
         tracer = a.tracer
         if b.tracer is not tracer:
             return binary(op, *on_one_device(op, a, b))
-        trace = x.trace
-        if trace is None or trace is not y.trace or len(trace.code) > trace.free_below:
-            if type(trace) is HostNumber or type(y.trace) is HostNumber:
+        trace, other = x.trace, y.trace
+        if (
+            trace is None
+            or len(trace.code) > trace.free_below
+            # An array that the trace reads needs no further entry.
+            or (trace is not other and (other is not None or y not in trace.read))
+        ):
+            if type(trace) is HostNumber or type(other) is HostNumber:
                 found = _beside_host_number(op, made, a, b)
                 if found is not None:
                     return found
@@ -435,6 +440,12 @@ def full_node(tracer: Tracer, shape: Shape, kind: ElementType, number: Any) -> N
 
 def same_device(op: str, *arrays: Any) -> None:
     """Raise InvalidType if arrays are on two GPUs. Other arguments are ignored."""
+    one = arrays[0].tracer if isinstance(arrays[0], Value) else None
+    for x in arrays:
+        if not isinstance(x, Value) or x.tracer is not one:
+            break
+    else:
+        return
     tracers = {id(x.tracer): x.tracer for x in arrays if isinstance(x, Value)}
     if len(tracers) > 1 and sum(tracer.device.has_values for tracer in tracers.values()) > 1:
         raise two_devices(op)

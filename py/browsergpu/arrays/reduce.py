@@ -102,7 +102,7 @@ def reduced(
     """
     node = x.node
     shape = shapes.without(node.shape, axes, keepdims=keepdims)
-    if 0 in (node.shape[n] for n in axes):
+    if 0 in node.shape and 0 in [node.shape[n] for n in axes]:
         if function not in _OF_NOTHING:
             raise InvalidArgument(op, "x", node.shape, "have elements to reduce")
         return x.like(full_node(x.tracer, shape, node.kind, _OF_NOTHING[function]))
@@ -123,7 +123,7 @@ def reduced_by(x: V, how: Reducer, axes: tuple[int, ...], shape: Shape) -> V:
 
     The result has the type of the reducer's operation.
     """
-    if product(shape) == 0 or all(x.node.shape[axis] == 1 for axis in axes):
+    if product(shape) == 0 or product([x.node.shape[axis] for axis in axes]) == 1:
         return cast_to(how.op, strided.reshaped(how.op, x, shape), how.overload.result, copy=False)
     x.tracer.device.throttle(how.op)
     storage = folded(x.tracer.kernels, how, _values(x.tracer.device, x.node), axes)

@@ -26,7 +26,9 @@ class Value(Shown):
         self.tracer = tracer
         # Node.hold() inlined, since every operation makes arrays.
         refs = node.refs
-        if len(refs) < MANY_HOLDERS:
+        if not refs:
+            node.refs = (ref(self),)
+        elif len(refs) < MANY_HOLDERS:
             node.refs = (*refs, ref(self))
         else:
             node.hold(self)

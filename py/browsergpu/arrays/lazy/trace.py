@@ -55,7 +55,6 @@ class Trace(Shown):
 
     __slots__ = (
         "_loaded",
-        "_read",
         "_reduced",
         "_room",
         "block",
@@ -66,6 +65,7 @@ class Trace(Shown):
         "leaves",
         "lines",
         "nodes",
+        "read",
         "shape",
         "tracer",
         "words",
@@ -76,7 +76,7 @@ class Trace(Shown):
         self.shape = shape
         self.code: list[int] = []
         self.leaves: dict[int, Node] = {}  # arrays in memory, by place
-        self._read: dict[Node, int] = {}  # places of arrays that are read in order
+        self.read: dict[Node, int] = {}  # places of arrays that are read in order
         self._loaded: dict[Node, int] = {}  # places of arrays that are read by index
         self._reduced: set[int] = set()  # places of values that were reduced without memory
         self.nodes: list[Node] = []
@@ -100,9 +100,9 @@ class Trace(Shown):
         """Return the place of a value in this trace. Evaluate a value of another trace."""
         if node.trace is self:
             return node.place
-        place = self._read.get(node)
+        place = self.read.get(node)
         if place is None:
-            place = self._read[node] = self._leaf(node, leaf(node.kind))
+            place = self.read[node] = self._leaf(node, leaf(node.kind))
         return place
 
     def place_to_load(self, node: Node) -> int:
@@ -147,7 +147,7 @@ class Trace(Shown):
         """Replace the value at ``place`` by an array in memory."""
         self.code[place] = leaf(node.kind)
         self.leaves[place] = node
-        self._read[node] = place
+        self.read[node] = place
 
     def number(self, kind: ElementType, words: tuple[int, ...]) -> int:
         """Append a number and return its place."""
@@ -169,7 +169,7 @@ class Trace(Shown):
 
     def add_two(self, overload: Overload, x: Node, y: Node) -> Node:
         """Append an operation on two values."""
-        read = self._read
+        read = self.read
         first = x.place if x.trace is self else read[x] if x in read else self.place_of(x)
         second = y.place if y.trace is self else read[y] if y in read else self.place_of(y)
         code = self.code
@@ -288,7 +288,7 @@ class Trace(Shown):
         self.code = list(code)
         self.leaves = {new[at]: leaf for at, leaf in self.leaves.items() if at in new}
         self.words = {new[at]: words for at, words in self.words.items() if at in new}
-        self._read = {node: new[at] for node, at in self._read.items() if at in new}
+        self.read = {node: new[at] for node, at in self.read.items() if at in new}
         self._loaded = {node: new[at] for node, at in self._loaded.items() if at in new}
         self._reduced = {new[at] for at in self._reduced if at in new}
         for node in self.nodes:

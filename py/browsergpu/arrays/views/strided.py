@@ -23,7 +23,9 @@ def strides_of(x: Value) -> Shape:
 
 def view(x: V, shape: Shape, strides: Shape, offset: int) -> V:
     """Return a view with these strides. ``offset`` counts from the array's first element."""
-    node = x.node.in_memory()
+    node = x.node
+    if node.trace is not None:
+        node.in_memory()
     known = None if strides == contiguous_strides(shape) else strides_or_none(shape, strides)
     made = Node(node.kind, shape)
     made.put(node.storage, known, node.offset + offset)
@@ -100,7 +102,7 @@ def permuted(x: V, axes: tuple[int, ...]) -> V:
     """Permute the axes."""
     x.node.in_memory()
     shape, strides = x.node.shape, strides_of(x)
-    return view(x, tuple(shape[i] for i in axes), tuple(strides[i] for i in axes), 0)
+    return view(x, tuple([shape[i] for i in axes]), tuple([strides[i] for i in axes]), 0)
 
 
 def spread(x: V, shape: Shape) -> V:

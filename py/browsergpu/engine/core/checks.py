@@ -96,6 +96,10 @@ def flag(op: str, name: str, value: Any) -> bool:
 
 def choice(op: str, name: str, value: Any, kind: type[E]) -> E:
     """Return a member of a string enum, from the member or its string. Dtypes may be NumPy's."""
+    if type(value) is str:
+        known = kind._value2member_map_.get(value)
+        if known is not None:
+            return known  # type: ignore[return-value]
     # For other types, the enum's own error would show the value, which reads an array.
     if isinstance(value, _DTYPES):
         try:

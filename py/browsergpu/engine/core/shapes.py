@@ -51,6 +51,7 @@ def broadcast(op: str, a: Shape, b: Shape) -> Shape:
     return tuple(result)
 
 
+@lru_cache(maxsize=4096)
 def broadcast_strides(shape: Shape, target: Shape, strides: Shape | None = None) -> Shape:
     """Return the strides that read an array as one of the shape ``target``.
 
@@ -106,6 +107,8 @@ def axes(op: str, name: str, value: Any, rank: int) -> tuple[int, ...]:
     """Return axes in ascending order, from None (all), one axis, or distinct axes."""
     if value is None:
         return tuple(range(rank))
+    if type(value) is int and -rank <= value < rank:
+        return (value % rank,)
     if not checks.is_several(value):
         return (axis(op, name, value, rank),)
     chosen = sorted(axis(op, name, item, rank) for item in value)
@@ -116,6 +119,11 @@ def axes(op: str, name: str, value: Any, rank: int) -> tuple[int, ...]:
 
 def without(shape: Shape, removed: Sequence[int], *, keepdims: bool) -> Shape:
     """Return the shape after a reduction of axes, which keep extent 1 if ``keepdims``."""
+    return _without(shape, tuple(removed), keepdims)
+
+
+@lru_cache(maxsize=4096)
+def _without(shape: Shape, removed: Shape, keepdims: bool) -> Shape:
     if keepdims:
         return tuple(1 if i in removed else extent for i, extent in enumerate(shape))
     return tuple(extent for i, extent in enumerate(shape) if i not in removed)

@@ -102,12 +102,17 @@ def _untransposed(x: View, flip: bool) -> tuple[View, bool]:
 
     Other operands are returned as they are.
     """
-    if x.is_packed or x.offset or len(x.shape) < 2:
+    if x.is_packed or x.kind[3] or len(x.shape) < 2:
         return x, flip
-    shape, strides = ((*s[:-2], s[-1], s[-2]) for s in (x.shape, x.strides))
-    if not shapes.is_contiguous(shape, strides):
-        return x, flip
-    return View(x.buffer, shape, x.dtype), not flip
+    shape = _of_transposed(x.shape, x.kind[2])
+    return (x, flip) if shape is None else (View(x.buffer, shape, x.dtype), not flip)
+
+
+@lru_cache(maxsize=1024)
+def _of_transposed(shape: Shape, strides: Shape) -> Shape | None:
+    """Return the shape of the packed matrices whose transposed view this is, or None."""
+    shape, strides = ((*s[:-2], s[-1], s[-2]) for s in (shape, strides))
+    return shape if shapes.is_contiguous(shape, strides) else None
 
 
 @lru_cache(maxsize=1024, typed=True)  # shapes of views contain nothing but ints

@@ -106,8 +106,11 @@ def matmul(x1: Array, x2: Array, /, *, precision: str = "highest") -> Array:
         if operands.array(op, name, x).ndim == 0:
             raise InvalidArgument(op, name, x, "have an axis")
     apply.same_device(op, x1, x2)
-    check_x64_pair(op, (x1.node.kind, x2.node.kind))
-    kind = promoted(x1.node.kind, x2.node.kind)
+    left, right = x1.node.kind, x2.node.kind
+    if left is right is FLOAT32:
+        return _matmul_floats(op, x1, x2, chosen)
+    check_x64_pair(op, (left, right))
+    kind = promoted(left, right)
     if kind in (FLOAT16, FLOAT32):
         a, b = (apply.cast_to(op, x, kind, copy=False) for x in (x1, x2))
         return _matmul_floats(op, a, b, chosen)
@@ -121,13 +124,17 @@ def matmul(x1: Array, x2: Array, /, *, precision: str = "highest") -> Array:
 
 
 def _matmul_floats(op: str, x1: Array, x2: Array, precision: Precision) -> Array:
-    a, b = (x.node.in_memory() for x in (x1, x2))
+    a, b, tracer = x1.node, x2.node, x1.tracer
+    if a.trace is not None:
+        a.in_memory()
+    if b.trace is not None:
+        b.in_memory()
     ready = planned(op, reduce.memory_view(a), reduce.memory_view(b))
     shape = ready[0].shape
-    if product(shape) == 0 or x1.shape[-1] == 0:
-        return x1.like(apply.full_node(x1.tracer, shape, x1.node.kind, 0))
-    made = room(x1.device, op, x1.node.kind, shape)
-    return x1.like(multiplied(x1.tracer, op, a, b, made, ready, precision=precision))
+    if 0 in shape or a.shape[-1] == 0:
+        return x1.like(apply.full_node(tracer, shape, a.kind, 0))
+    made = room(tracer.device, op, a.kind, shape)
+    return x1.like(multiplied(tracer, op, a, b, made, ready, precision=precision))
 
 
 def _matmul_integers(op: str, x1: Array, x2: Array) -> Array:
