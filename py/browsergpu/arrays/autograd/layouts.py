@@ -47,6 +47,8 @@ class Layout(NamedTuple):
         dtype and device are saved.
     defaults
         Saved defaults of parameters.
+    further
+        Saved values that the function's ``keeping`` form returns, as in ``by_name``.
     of_result
         The saved results: the name, and whether only shape, dtype and device are saved.
     """
@@ -61,6 +63,7 @@ class Layout(NamedTuple):
     likes: tuple[tuple[str, int], ...]
     by_name: tuple[Saving, ...]
     defaults: Mapping[str, Any]
+    further: tuple[Saving, ...]
     of_result: tuple[tuple[str, bool], ...]
 
 
@@ -106,5 +109,6 @@ def layout(
         tuple([(name, places[one]) for name, one, is_like in savings if one in places and is_like]),
         tuple([saving for saving in savings if saving[1] in names]),
         {name: defaults[one] for name, one, _ in savings if one in missing},
+        tuple([saving for saving in savings if saving[1] not in {*parameters, "y"}]),
         tuple([(name, is_like) for name, one, is_like in savings if one == "y"]),
     )  # fmt: skip

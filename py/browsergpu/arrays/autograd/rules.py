@@ -404,11 +404,14 @@ def recorded(
     else:
         return found
     made = AutogradNode(rules.name, rules, tuple(operands), likes, has_several=has_several)
-    if rules.keeping is not None or not is_one:
+    if not is_one:
         bound = rules.bound(args, options) | more
         made.saved = _saved(rules, made.operands, bound, found, made)
         return results_of(made, found)
-    made.saved = _saved_as(own, args, options, given, found, made)
+    saved = made.saved = _saved_as(own, args, options, given, found, made)
+    assert not more or more.keys().isdisjoint(rules.parameters)
+    for name, argument, is_like in own.further:
+        saved[name] = _likes_in(more[argument]) if is_like else kept_of(more[argument])
     result = type(found)(value, found.tracer)
     result.source = _new(Source, (made, 0))
     result.__class__ = TRACKED_OF[type(found)]
