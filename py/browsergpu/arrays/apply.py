@@ -136,9 +136,36 @@ _numbers: dict[tuple[Any, ...], Beside] = {}
 _MOST_NUMBERS = 1024  # then the cache is cleared
 
 
+#: The type and words of each number, and None for each array.
+Numbers = Sequence[tuple[ElementType, tuple[int, ...]] | None]
+
+#: Overload and numbers of operations on arrays and numbers, by :func:`_key`.
+_mixed: dict[tuple[Any, ...], tuple[Overload, Numbers]] = {}
+
+
 def forget_numbers() -> None:
-    """Clear the cache of numbers, since the default type has changed."""
+    """Clear the caches of numbers, since the default type has changed."""
     _numbers.clear()
+    _mixed.clear()
+
+
+def _key(op: str, tracer: Tracer, operands: Sequence[Any]) -> tuple[Any, ...] | None:
+    """Return the operation, the types of arrays, and Python numbers with their classes.
+
+    Return None for other operands, arrays of other devices and NaN, which equals no key.
+    """
+    key: list[Any] = [op]
+    for x in operands:
+        if isinstance(x, Value):
+            if x.tracer is not tracer:
+                return None
+            key.append(x.node.kind)
+        else:
+            kind = type(x)
+            if kind not in _ALIKE or x != x:
+                return None
+            key += (kind, x if x or kind is not float else str(x))  # 0.0 equals -0.0
+    return tuple(key)
 
 
 #: Python types of which equal values are identical, except 0.0 and -0.0.
@@ -290,6 +317,10 @@ def apply(op: str, like: V, *operands: Any) -> V:
     nodes = [x.node for x in operands if isinstance(x, Value) and x.tracer is tracer]
     if len(nodes) == len(operands):
         return _of_nodes(op, like, nodes)
+    key = _key(op, tracer, operands)
+    known = None if key is None else _mixed.get(key)
+    if known is not None:
+        return _recorded(op, like, known[0], operands, known[1])
     if any(map(is_traced, operands)):
         return apply(op, like, *_traced_as_arrays(op, like, operands))
     arrays = [x for x in operands if isinstance(x, Value)]
@@ -316,7 +347,21 @@ def apply(op: str, like: V, *operands: Any) -> V:
         scalar[1] if scalar is not None else x if number is None else number
         for x, number, scalar in zip(operands, numbers, scalars, strict=True)
     ]
-    return recorded(op, like, resolve(op, tuple(kinds)), values, kinds)
+    made = resolve(op, tuple(kinds))
+    words = _words(values, kinds)
+    if key is not None and not _depends_on_x64(op, values, kinds):
+        if len(_mixed) >= _MOST_NUMBERS:
+            _mixed.clear()
+        _mixed[key] = made, words
+    return _recorded(op, like, made, operands, words)
+
+
+def _depends_on_x64(op: str, values: Sequence[Any], kinds: Sequence[ElementType]) -> bool:
+    """Return whether ``set_x64`` decides each time how an operation on arrays and numbers goes."""
+    return (op, *kinds) not in _resolved or any(
+        kind.kind in "fc" and not isinstance(x, Value) and overflows(x, kind)
+        for x, kind in zip(values, kinds, strict=True)
+    )
 
 
 def _traced_as_arrays(op: str, like: Value, operands: Sequence[Any]) -> list[Any]:
@@ -349,18 +394,31 @@ def recorded(
 
     Raises OverflowError for a number outside its type's range.
     """
-    shape = reduce(
-        lambda a, b: a if a == b else shapes.broadcast(op, a, b),
-        [x.node.shape for x in operands if isinstance(x, Value)],
-    )
-    words = [
-        None if isinstance(x, Value) else words_of(x, kind)
+    return _recorded(op, like, made, operands, _words(operands, kinds))
+
+
+def _words(operands: Sequence[Any], kinds: Sequence[ElementType]) -> Numbers:
+    """Return the type and words of each number. Raises OverflowError as :func:`recorded` does."""
+    return [
+        None if isinstance(x, Value) else (kind, words_of(x, kind))
         for x, kind in zip(operands, kinds, strict=True)
     ]
+
+
+def _recorded(op: str, like: V, made: Overload, operands: Sequence[Any], numbers: Numbers) -> V:
+    shape: Shape | None = None
+    for x, number in zip(operands, numbers, strict=True):
+        if number is None:
+            own = x.node.shape
+            if shape is None:
+                shape = own
+            elif own is not shape and own != shape:
+                shape = shapes.broadcast(op, shape, own)
+    assert shape is not None
     trace = like.tracer.trace(shape, len(operands))
     places = [
-        trace.place_of(x.node) if given is None else trace.number(kind, given)
-        for x, given, kind in zip(operands, words, kinds, strict=True)
+        trace.place_of(x.node) if number is None else trace.number(*number)
+        for x, number in zip(operands, numbers, strict=True)
     ]
     return like.like(trace.add(made, *places))
 

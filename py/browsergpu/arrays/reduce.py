@@ -41,7 +41,9 @@ def memory_view(node: Node) -> View:
     """
     found: View | None = node.view
     if found is None:
-        dtype = kernel_dtype(node.kind)
+        dtype = node.kind.dtype
+        if dtype is None:
+            dtype = kernel_dtype(node.kind)
         found = View(node.storage.buffer, node.shape, dtype, node.strides, node.offset)
         node.view = found
     return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any, TypeVar
 
 from browsergpu.arrays.apply import packed
@@ -84,6 +85,7 @@ def retyped(x: V, kind: ElementType) -> V:
     return x.like(stored(kind, shape, node.storage, known, offset))
 
 
+@lru_cache(maxsize=4096)
 def strides_or_none(shape: Shape, strides: Shape) -> Shape | None:
     """Return strides, or None if the elements are packed.
 

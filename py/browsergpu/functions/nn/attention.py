@@ -164,7 +164,8 @@ def _broadcast_padded(x: Array, lead: Shape, width: int) -> Array:
     """Broadcast the leading axes, pad rows with zeros to ``width``, and copy into one block."""
     if x.shape[-1] < width:
         x = padded(x, [(0, 0)] * (x.ndim - 1) + [(0, width - x.shape[-1])], 0.0)
-    return apply.packed(strided.spread(x, (*lead, *x.shape[-2:])))
+    shape = (*lead, *x.node.shape[-2:])
+    return apply.packed(x if x.node.shape == shape else strided.spread(x, shape))
 
 
 def _mask(op: str, mask: Array | None, shape: Shape) -> Array | None:
