@@ -361,7 +361,9 @@ def recorded(
     function: Callable[..., Any], rules: Rules, args: tuple[Any, ...], options: dict[str, Any]
 ) -> Any:
     """Call a function on untracked values of its arguments, and record the call."""
-    own = rules.layout(args, options)
+    own = rules.layouts.get(tuple(map(type, args)))
+    if options or own is None or own.sequences:
+        own = rules.layout(args, options)
     if own is None and options:
         by_position = rules.by_position(args, options)
         if by_position is not None:

@@ -190,7 +190,10 @@ def stored(
 def room(device: Device, op: str, kind: ElementType, shape: Shape) -> Node:
     """Allocate memory for a result. Its contents are undefined."""
     node = Node(kind, shape)
-    node.put(Storage(device, device.memory.get_buffer(op, nbytes_of(kind, shape))))
+    storage = node.storage = Storage(device, device.memory.get_buffer(op, nbytes_of(kind, shape)))
+    storage.used_by(node)
+    node.strides = node.view = None
+    node.offset = 0
     return node
 
 

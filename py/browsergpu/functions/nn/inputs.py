@@ -130,6 +130,12 @@ def room(op: str, like: Array, kind: ElementType, shape: Shape) -> Array:
     return type(like)(node, tracer) if type(like) in UNTRACKED else like.like(node)
 
 
+def in_shape(x: Array, shape: Shape) -> Array:
+    """Return the array itself if it has this shape, else a view."""
+    found: Array = x if x.node.shape == shape else x.reshape(shape)
+    return found
+
+
 def channels_in(op: str, name: str, x: Array) -> tuple[int, int, int]:
     """Return N, C and the number of other elements of an array [N, C, ...].
 

@@ -440,8 +440,8 @@ def _max_pool(op: str, rank: int, input: Any, windows: tuple[Any, ...], return_i
         return _pool(op, rank, "max", input, windows)
     x, along, upwards, alone = _as_images(op, rank, input, windows)
     found, places = _pool_2d(op, "max", x, (*along, upwards), indices=True)
-    shape = (*found.shape[alone:2], *found.shape[4 - rank :])
-    return found.reshape(shape), places.reshape(shape)
+    shape = (*found.node.shape[alone:2], *found.node.shape[4 - rank :])
+    return inputs.in_shape(found, shape), inputs.in_shape(places, shape)
 
 
 def _as_images(
@@ -476,17 +476,18 @@ def _windows(
 
 def _pool(op: str, rank: int, function: str, input: Any, windows: tuple[Any, ...]) -> Array:
     x, along, upwards, alone = _as_images(op, rank, input, windows)
-    lead = x.shape[:2]
-    flat_images = x.reshape((lead[0], product(x.shape[1:-2]), *x.shape[-2:]))
+    own = x.node.shape
+    lead = own[:2]
+    flat_images = inputs.in_shape(x, (lead[0], product(own[1:-2]), *own[-2:]))
     last = [setting[-2:] for setting in along]
     found, _ = _pool_2d(op, function, flat_images, (*last, upwards))
-    shape = found.shape[2 if rank > 1 else 3 :]
+    shape = found.node.shape[2 if rank > 1 else 3 :]
     if rank == 3:
         columns = found.reshape((*lead, x.shape[2], product(shape)))
         deep = [(own[0], neutral) for neutral, own in zip(_NEUTRAL, along, strict=True)]
         found, _ = _pool_2d(op, function, columns, (*deep, upwards))
         shape = (found.shape[2], *shape)
-    return found.reshape((*lead[alone:], *shape))
+    return inputs.in_shape(found, (*lead[alone:], *shape))
 
 
 def _pool_2d(
