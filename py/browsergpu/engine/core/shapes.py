@@ -119,7 +119,8 @@ def axes(op: str, name: str, value: Any, rank: int) -> tuple[int, ...]:
 
 def without(shape: Shape, removed: Sequence[int], *, keepdims: bool) -> Shape:
     """Return the shape after a reduction of axes, which keep extent 1 if ``keepdims``."""
-    return _without(shape, tuple(removed), keepdims)
+    # The cache must not keep a caller's object.
+    return _without(shape, tuple(removed), bool(keepdims))
 
 
 @lru_cache(maxsize=4096)
