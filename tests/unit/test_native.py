@@ -477,3 +477,26 @@ print("done")
 def test_a_blocking_call_needs_no_task() -> None:
     done = run("-c", _NEWER_PYTHON)
     assert done.stdout == "done\n", done.stderr
+
+
+def test_an_idle_gpu_gets_a_few_dispatches_soon() -> None:
+    code = """
+import numpy as np
+import browsergpu as bg
+
+backend = bg.init()
+recorder = bg.default_device().recorder
+x = bg.zeros(64)
+np.asarray(x)
+with bg.capture() as graph:
+    for _ in range(100):
+        x[...] = bg.sin(x)
+np.asarray(x)
+before = recorder.counters["submits"]
+graph.replay()
+np.asarray(x)
+print(recorder.counters["submits"] - before)
+"""
+    done = run("-c", code)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "4\n"  # of 16, 16 and 32 dispatches, and of the rest with the read
