@@ -141,7 +141,7 @@ def test_of_exponents_of_numbers_that_are_not_positive(bg: Any) -> None:
         [negative, z],
     )  # fmt: skip
     x = bg.asarray(np.float32([2, 3]))
-    assert bg.grad(lambda v: ((-2.0) ** v).sum())(x).tolist() == [0, 0]
+    assert np.isnan(bg.grad(lambda v: ((-2.0) ** v).sum())(x)).all()  # as in PyTorch and JAX
     zero, two = bg.asarray(np.complex64([0])), bg.asarray(np.complex64([2]))
     assert bg.grad(lambda v: bg.pow(zero, v).real.sum())(two).tolist() == [0]
 
