@@ -88,7 +88,7 @@ def matrix(kernel: str = "attention_matrix") -> tuple[Variant, ...]:
             f"{head_dim}x{16 * subgroups // split}",
             features=MATRICES,
             workgroup_bytes=(
-                (9_216 * (2 if head_dim > 64 else 1) + 128) * split + 3_712 * subgroups + 16
+                (9_216 * (2 if head_dim > 64 else 1) + 128) * split + 3_712 * subgroups + 32
             ),
             threads=32 * subgroups,
             traits={"head_dim": head_dim, "rows": 16 * subgroups // split},

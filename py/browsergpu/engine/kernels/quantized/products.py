@@ -167,11 +167,11 @@ FAMILY = KernelFamily(
             (
                 Variant(
                     "unpacked", "quantized_thin_floats", "F16 1 2x64 unpacked", SUBNORMAL_HALVES,
-                    threads=_THREADS, traits={"unpacks": 1},
+                    workgroup_bytes=15_360, threads=_THREADS, traits={"unpacks": 1},
                 ),
                 Variant(
-                    "exact", "quantized_thin_floats", "F16 1 2x64", threads=_THREADS,
-                    traits={"unpacks": 0},
+                    "exact", "quantized_thin_floats", "F16 1 2x64", workgroup_bytes=15_360,
+                    threads=_THREADS, traits={"unpacks": 0},
                 ),
             ),
             {},
