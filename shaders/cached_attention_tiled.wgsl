@@ -9,6 +9,20 @@
 //#include lib/attention_tiles.wgsl
 //#include lib/cached_heads.wgsl
 
+var<workgroup> is_odd: u32; // 1 if a value of the tile is not finite
+
+fn note_odd() {
+  is_odd = 1u;
+}
+
+fn forget_odd() {
+  is_odd = 0u;
+}
+
+fn has_odd() -> bool {
+  return workgroupUniformLoad(&is_odd) != 0u;
+}
+
 @compute @workgroup_size(LANES * QUERIES / ROWS)
 fn main(
   @builtin(workgroup_id) group: vec3u,

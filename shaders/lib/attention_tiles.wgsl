@@ -12,7 +12,8 @@
 // Workgroup memory is (QUERIES (HEAD_DIM + 4 LANES) + 4 LANES HEAD_DIM) floats.
 //
 // attention_heads.wgsl or cached_heads.wgsl declares the parameters, the places of heads and which
-// keys are seen. A shader declares q, k, v and o.
+// keys are seen. A shader declares q, k, v and o, and if SEPARATES, remembers whether a value of the
+// tile is not finite, with note_odd(), forget_odd() and has_odd().
 
 //#include lib/floats.wgsl
 //#include lib/halves.wgsl
@@ -37,7 +38,6 @@ const LOWEST = -3.4028234e38;
 var<workgroup> q_tile: array<vec4f, QUERIES * STEPS>;
 var<workgroup> kv_tile: array<vec4f, TILE>;
 var<workgroup> weights: array<vec4f, QUERIES * LANES>;
-var<workgroup> is_odd: u32; // 1 if SEPARATES and a value of the tile is not finite
 
 // A vec4 for each of a thread's queries; b uses at most two
 struct Rows {
@@ -110,7 +110,7 @@ fn put_v(head: Head, first_key: u32, at: u32, x: vec4f) {
     let own = select(vec4f(), x, first_key + at / STEPS < head.keys);
     kv_tile[at] = own;
     if (SEPARATES && any((bitcast<vec4u>(own) & vec4u(0x7fffffffu)) >= vec4u(0x7f800000u))) {
-      is_odd = 1u;
+      note_odd();
     }
   }
 }
@@ -349,7 +349,7 @@ fn attend(group: vec3u, groups: vec3u, thread: u32) {
       }
       if (thread == 0u) {
         weights[0] = vec4f(); // set to 1 if references must follow
-        is_odd = 0u;
+        forget_odd();
       }
       workgroupBarrier();
       next0 = four_of_v(head, first_key, 0u, thread);
@@ -446,7 +446,7 @@ fn attend(group: vec3u, groups: vec3u, thread: u32) {
 
       var is_apart = false;
       if (SEPARATES && is_partly_seen) {
-        is_apart = workgroupUniformLoad(&is_odd) != 0u;
+        is_apart = has_odd();
       }
       next0 = four_of_k(head, first_key + KEYS, 0u, thread);
       if (LOADS > 4u) {

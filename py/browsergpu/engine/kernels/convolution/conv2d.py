@@ -158,8 +158,11 @@ def _word(pair: Pair) -> int:
 
 
 def _within_16_bits(op: str, name: str, pair: Pair, counts: Pair) -> Pair:
-    """Return a stride or dilation that fits, which means the same if a count is 1."""
-    found = tuple([1 if count == 1 else one for one, count in zip(pair, counts, strict=True)])
+    """Return a stride or dilation of 16 bits; one of a count of 1 is multiplied by 0 alone."""
+    found = tuple(
+        min(one, _LARGEST_STEP) if count == 1 else one
+        for one, count in zip(pair, counts, strict=True)
+    )
     if max(found) > _LARGEST_STEP:
         raise InvalidArgument(op, name, pair, f"at most {_LARGEST_STEP:,}")
     return found[0], found[1]

@@ -53,14 +53,19 @@ _MATRIX_TILES = ((64, 4, 1), (64, 4, 2), (32, 4, 1), (128, 4, 1))
 MASK_CODES: Codes = {"": 0, "float": 1, "bool": 2}
 
 
-def tiled(suffix: str = "", kernel: str = "attention_tiled") -> tuple[Variant, ...]:
-    """Return the variants of attention_tiled or a kernel like it, named by head_dim and queries."""
+def tiled(
+    suffix: str = "", kernel: str = "attention_tiled", more_bytes: int = 0
+) -> tuple[Variant, ...]:
+    """Return the variants of a kernel of lib/attention_tiles.wgsl, named by head_dim and queries.
+
+    ``more_bytes`` is the workgroup memory of the kernel's own variables.
+    """
     return tuple(
         Variant(
             f"{head_dim}x{rows}",
             kernel,
             f"{head_dim}x{rows}{suffix}",
-            workgroup_bytes=4 * (rows * (head_dim + 4 * lanes) + 4 * lanes * head_dim) + 16,
+            workgroup_bytes=4 * (rows * (head_dim + 4 * lanes) + 4 * lanes * head_dim) + more_bytes,
             threads=lanes * rows // each,
             traits={"head_dim": head_dim, "rows": rows},
         )

@@ -137,7 +137,11 @@ FAMILY = KernelFamily(
         # Register tiles do not help a CPU and take seconds to compile.
         Operation(
             _OP,
-            (*matrix("cached_attention_matrix"), *tiled(kernel="cached_attention_tiled"), _GENERAL),
+            (
+                *matrix("cached_attention_matrix"),
+                *tiled(kernel="cached_attention_tiled", more_bytes=16),
+                _GENERAL,
+            ),
             {
                 "google swiftshader": _ON_A_CPU,
                 "software": _ON_A_CPU,
