@@ -95,7 +95,7 @@ def uploaded(tracer: Tracer, data: np.ndarray, kind: ElementType | None = None) 
     """
     op = "asarray"
     ready, target = fitted(data, kind)
-    ready = np.ascontiguousarray(ready, target.device_numpy).reshape(data.shape)
+    ready = np.asarray(ready, target.device_numpy, order="C")
     device = tracer.device
     device.check_open(op)
     buffer = device.memory.get_buffer("array", ready.nbytes)

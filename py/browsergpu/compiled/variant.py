@@ -177,7 +177,7 @@ class Variant(Shown):
         for x, one, identity, kept in zip(arrays, self.inputs, self._ids, self._kept, strict=True):
             if type(x) is np.ndarray:
                 if kept is not None:
-                    data = np.ascontiguousarray(x)
+                    data = np.asarray(x, order="C")
                     recorder.write(kept.buffer.id, 0, data.data.cast("B"), data.nbytes)
                     continue
                 node = uploaded(tracer, x)

@@ -88,7 +88,7 @@ def _tensor(
     if 0 not in size and last >= storage.size:
         raise InvalidArgument("load", "file", last, "a file whose tensors lie in their storage")
     own = np.lib.stride_tricks.as_strided(storage[offset:], tuple(size), steps, writeable=False)
-    found = from_numpy(np.ascontiguousarray(own).reshape(tuple(size)))
+    found = from_numpy(np.asarray(own, order="C"))
     return found.requires_grad_() if requires_grad else found
 
 
@@ -239,7 +239,7 @@ class _Pickler(_PurePickler):  # type: ignore[misc]
 
     def _save_tensor(self, x: Array) -> None:
         is_tracked = x.is_tracked
-        data = np.ascontiguousarray(np.asarray(x.detach()))
+        data = np.asarray(np.asarray(x.detach()), order="C")
         steps = tuple(step // data.itemsize for step in data.strides)
         args: Any = _Data(data.reshape(-1)), 0, tuple(data.shape), steps, is_tracked, OrderedDict()
         self.save_reduce(_Global("torch._utils", "_rebuild_tensor_v2"), args, obj=x)

@@ -169,6 +169,11 @@ def _asarray(
     return found[(None,) * (ndmin - found.ndim)] if ndmin > found.ndim else found
 
 
+def _ascontiguousarray(a: Any, dtype: Any = None) -> Array:
+    """Implement ``np.ascontiguousarray(a, like=x)``, which has at least one axis."""
+    return _asarray(a, dtype, ndmin=1)
+
+
 def _arange(
     start: Any, stop: Any = None, step: Any = 1, dtype: Any = None, *, device: Any = None
 ) -> Array:
@@ -258,7 +263,7 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.array: _asarray,
     np.asanyarray: _asarray,
     np.asarray: _asarray,
-    np.ascontiguousarray: _asarray,
+    np.ascontiguousarray: _ascontiguousarray,  # noqa: TID251
     np.astype: data_types.astype,
     np.broadcast_arrays: _broadcast_arrays,
     np.broadcast_to: _broadcast_to,

@@ -35,7 +35,7 @@ def to_device(op: str, name: str, data: Any, shape: tuple[int, ...], dtype: DTyp
                 f"{byte_count(expected)}, for {shape} elements of {dtype}",
             )
         array = np.frombuffer(raw, dtype.numpy).reshape(shape)
-    return np.ascontiguousarray(array, dtype.device_numpy)
+    return np.asarray(array, dtype.device_numpy, order="C")
 
 
 def _converted(op: str, name: str, array: np.ndarray, dtype: DType) -> np.ndarray:

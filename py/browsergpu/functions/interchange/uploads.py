@@ -46,7 +46,7 @@ def upload(
     made = Array(room(tracer.device, op, kind, shape), tracer)
     target = memory(made)
     for begin in range(0, 4 * product(shape), _PIECE):
-        piece = np.ascontiguousarray(data[begin : begin + _PIECE])
+        piece = np.asarray(data[begin : begin + _PIECE], order="C")
         if piece.size % 4:
             piece = np.concatenate([piece, np.zeros(-piece.size % 4, np.uint8)])
         transfers.write(tracer.device, target.buffer, target.offset + begin, piece.data)

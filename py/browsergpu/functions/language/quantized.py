@@ -81,7 +81,7 @@ class QuantizedArray(Shown):
         if isinstance(data, bytes | bytearray | memoryview):
             data = np.frombuffer(data, np.uint8)
         if isinstance(data, np.ndarray) and data.dtype == np.uint8:
-            data = np.ascontiguousarray(data).reshape(-1)
+            data = np.asarray(data, order="C").reshape(-1)
         elif not isinstance(data, FileParts | JoinedParts):
             raise InvalidType(op, "data", data, "bytes, or an array of uint8")
         nbytes = rows * own.row_bytes(columns)

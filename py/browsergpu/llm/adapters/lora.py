@@ -235,7 +235,7 @@ class LoRA(Shown):
         half = config.head_width // 2
         first, second = (half, 2) if is_saved else (2, half)
         apart = data.reshape(heads, first, second, self.rank).swapaxes(1, 2)
-        return np.ascontiguousarray(apart.reshape(data.shape))
+        return np.asarray(apart.reshape(data.shape), order="C")
 
     def remove(self) -> None:
         """Take the adapters out of the model, which then is as before."""

@@ -109,7 +109,7 @@ def _value(key: str, value: Any) -> bytes:
     code = _METADATA.get(own.dtype.name)
     if code is None or own.ndim > 1:
         raise InvalidType(_OP, key, value, "a string, number, bool or a list of them")
-    data = np.ascontiguousarray(own).tobytes()
+    data = np.asarray(own, order="C").tobytes()
     if own.ndim == 0:
         return struct.pack("<I", code) + data
     return struct.pack("<IIQ", _ARRAY, code, own.size) + data
@@ -124,4 +124,4 @@ def _encoded(name: str, value: Any) -> Encoded:
     code = _TENSORS.get(own.dtype.name)
     if code is None:
         raise InvalidType(_OP, name, Description(own.dtype.name), f"one of {', '.join(_TENSORS)}")
-    return Encoded(code, own.shape, np.ascontiguousarray(own).tobytes())
+    return Encoded(code, own.shape, np.asarray(own, order="C").tobytes())

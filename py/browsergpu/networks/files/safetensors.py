@@ -169,6 +169,6 @@ async def save_safetensors_async(
         for name in order:
             x = own[name]
             data = await x.numpy_async() if isinstance(x, Array) else x
-            ready = np.ascontiguousarray(data, headers.DTYPES[headers.NAMES[kinds[name][0]]])
+            ready = np.asarray(data, headers.DTYPES[headers.NAMES[kinds[name][0]]], order="C")
             if ready.size:
                 target.write(ready.reshape(-1).view(np.uint8).data)

@@ -167,12 +167,12 @@ def pad_packed_sequence(
     if checks.flag(op, "batch_first", batch_first):
         has_step, places = has_step.T, places.T
     data = sequence.data
-    taken = manipulation.take(data, np.ascontiguousarray(places).reshape(-1), axis=0)
+    taken = manipulation.take(data, np.asarray(places, order="C").reshape(-1), axis=0)
     found = manipulation.reshape(taken, (*places.shape, *data.shape[1:]))
     if has_step.all():
         return found, lengths
     shape = (*places.shape, *(1,) * (data.ndim - 1))
-    inside = creation.asarray(np.ascontiguousarray(has_step).reshape(shape), device=data.device)
+    inside = creation.asarray(np.asarray(has_step, order="C").reshape(shape), device=data.device)
     return elementwise.where(inside, found, filler).astype(data.dtype, copy=False), lengths
 
 

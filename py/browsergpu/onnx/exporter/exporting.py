@@ -176,7 +176,7 @@ def _used(recorder: Recorder) -> dict[str, np.ndarray]:
 def _tensor(name: str, x: np.ndarray) -> messages.Tensor:
     return messages.Tensor(
         dims=list(x.shape), data_type=NUMBERS[x.dtype], name=name,
-        raw_data=memoryview(np.ascontiguousarray(x).tobytes()),
+        raw_data=memoryview(np.asarray(x, order="C").tobytes()),
     )  # fmt: skip
 
 

@@ -88,6 +88,7 @@ def test_in_the_likeness_of_an_array(bg: Any) -> None:
         (np.zeros_like(a), np.zeros_like(X)), (np.asarray([1, 2], like=a), np.array([1, 2], "i8")),
         (np.array(3.5, ndmin=2, like=a), np.array([[3.5]], np.float32)),
         (np.asarray(X, dtype="i4", like=a), X.astype("i4")), (np.asanyarray(a, like=a), X),
+        (np.ascontiguousarray(3.5, like=a), np.array([3.5], np.float32)),
         (np.arange(2, 8, 3, like=a), np.array([2, 5], "i8")),
     ):  # fmt: skip
         assert isinstance(made, bg.Array)

@@ -143,6 +143,16 @@ def test_loaders() -> None:
     assert found[1]["name"] == ["2"]
 
 
+def test_files_keep_arrays_without_axes() -> None:
+    model = nn.Sequential(nn.Linear(2, 3), nn.BatchNorm1d(3))
+    file = io.BytesIO()
+    torch.save({"model": model.state_dict(), "best": torch.tensor(2.5)}, file)
+    file.seek(0)
+    found = torch.load(file)
+    assert found["best"].shape == ()
+    assert str(model.load_state_dict(found["model"])) == "<All keys matched successfully>"
+
+
 def test_files_round_trip_and_run_nothing() -> None:
     model = nn.Linear(2, 3)
     file = io.BytesIO()

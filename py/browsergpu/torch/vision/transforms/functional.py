@@ -105,7 +105,7 @@ def pil_to_tensor(pic: Any) -> Any:
     """Return the pixels of Pillow's image as a tensor [C, H, W] of its own dtype."""
     if not is_pil(pic):
         raise InvalidType("pil_to_tensor", "pic", pic, "an image of Pillow")
-    return as_tensors(creation.asarray(np.ascontiguousarray(_bands(pic))))
+    return as_tensors(creation.asarray(np.asarray(_bands(pic), order="C")))
 
 
 def to_tensor(pic: Any) -> Any:
@@ -123,7 +123,7 @@ def to_tensor(pic: Any) -> Any:
     else:
         expected = "an image of Pillow or a NumPy array of 2 or 3 axes"
         raise InvalidType("to_tensor", "pic", pic, expected)
-    found = creation.asarray(np.ascontiguousarray(pixels))
+    found = creation.asarray(np.asarray(pixels, order="C"))
     if pixels.dtype == np.uint8:
         found = data_types.astype(found, "float32") / 255
     return as_tensors(found)
