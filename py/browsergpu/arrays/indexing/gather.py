@@ -167,6 +167,26 @@ def by_arrays(
     return x.like(trace.add_load(source.kind, trace.place_to_load(source), total))
 
 
+def repeated(x: V, times: Sequence[int]) -> V:
+    """Repeat each element along each axis as often as given, at least once.
+
+    Kernels compute the index of an element from that of the result, and read no index arrays.
+    """
+    source = x.node.in_memory()
+    shape = tuple([extent * n for extent, n in zip(source.shape, times, strict=True)])
+    steps = strided.strides_of(x)
+    sums = _Places(x.tracer, shape, 1, _BY_AXIS * sum(extent > 1 for extent in source.shape) + 2)
+    terms = []
+    for axis, (extent, n) in enumerate(zip(source.shape, times, strict=True)):
+        if extent > 1:
+            at = sums.coordinate(axis)
+            own = at if n == 1 else sums.op("floor_divide", at, sums.number(n))
+            terms.append(sums.times(own, steps[axis]))
+    total = sums.total(terms, source.offset)
+    trace = sums.trace
+    return x.like(trace.add_load(source.kind, trace.place_to_load(source), total))
+
+
 def _checked(x: Value, axis: int, array: Any) -> Value:
     """Return an index array on the GPU. Indices from the host are checked."""
     extent = x.node.shape[axis]

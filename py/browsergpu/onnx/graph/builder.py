@@ -22,6 +22,7 @@ from browsergpu.onnx.graph.normalization import with_layer_norms
 from browsergpu.onnx.graph.paddings import with_paddings
 from browsergpu.onnx.graph.plan import Plan, plans_of, sorted_nodes
 from browsergpu.onnx.graph.quantized import Quantized, packed, quantizable
+from browsergpu.onnx.graph.resizes import with_resizes
 from browsergpu.onnx.graph.tensors import dense, gpu_bytes, host_array
 from browsergpu.onnx.graph.types import DTYPES, NarrowType
 from browsergpu.onnx.graph.values import MOST_ON_HOST
@@ -150,6 +151,7 @@ class Builder(Shown):
         nodes = with_attention(nodes, constants, used)
         nodes = with_joined_products(nodes, weights, used)
         nodes = with_excitations(nodes, constants, used)
+        nodes = with_resizes(nodes, used)
         types = [_declared(one) for one in graph.output]
         return Plan(inputs, outputs, nodes, constants, weights, self._arrays, types)
 

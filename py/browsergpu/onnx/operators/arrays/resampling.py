@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from browsergpu.functions.repetition import repeated
 from browsergpu.functions.weighted_sums import weighted_sums
 from browsergpu.onnx.graph.values import axis_of, integers
 from browsergpu.onnx.namespace import bg
@@ -96,8 +97,8 @@ def resized(
     places = _positions(coordinates, size, extent, scale, roi)
     if mode == "nearest":
         index = _nearest(places, extent, nearest)
-        times, rest = divmod(size, extent)
-        if not rest and (index == np.arange(size) // times).all():
+        times = _times(index, extent)
+        if times is not None:
             found = bg.repeat(x, times, axis=axis) if times > 1 else x
         else:
             found = bg.take(x, bg.asarray(index), axis=axis)
@@ -152,9 +153,24 @@ def _nearest_elements(
     }  # fmt: skip
     order = sorted(changed)
     is_adjacent = order == list(range(order[0], order[0] + len(order))) if order else False
+    times = [_times(changed.get(axis), n) for axis, n in enumerate(x.shape)]
+    known = [n for n in times if n is not None]
+    found = repeated(x, known) if changed and known == times else None
+    if found is not None:
+        return found
     if len(order) < 2 or not is_adjacent:
         return None
     return x[(*[slice(None)] * order[0], *np.ix_(*[changed[axis] for axis in order]))]
+
+
+def _times(index: np.ndarray | None, extent: int) -> int | None:
+    """Return how often the elements of an axis are repeated, or None if that differs."""
+    if index is None:
+        return 1
+    times = index.size // extent if extent else 0
+    if times == 0 or index.size != times * extent:
+        return None
+    return times if (index == np.arange(index.size) // times).all() else None
 
 
 @operator("Resize", since=10, until=10, host=("scales",))
