@@ -24,6 +24,7 @@ from browsergpu.onnx.graph.plan import Plan, plans_of, sorted_nodes
 from browsergpu.onnx.graph.quantized import Quantized, packed, quantizable
 from browsergpu.onnx.graph.resizes import with_resizes
 from browsergpu.onnx.graph.tensors import dense, gpu_bytes, host_array
+from browsergpu.onnx.graph.transposed import with_transposed_convolutions
 from browsergpu.onnx.graph.types import DTYPES, NarrowType
 from browsergpu.onnx.graph.values import MOST_ON_HOST
 from browsergpu.onnx.registry import REQUIRED, Operator
@@ -152,6 +153,7 @@ class Builder(Shown):
         nodes = with_joined_products(nodes, weights, used)
         nodes = with_excitations(nodes, constants, used)
         nodes = with_resizes(nodes, used)
+        nodes = with_transposed_convolutions(nodes, used)
         types = [_declared(one) for one in graph.output]
         return Plan(inputs, outputs, nodes, constants, weights, self._arrays, types)
 
