@@ -62,11 +62,11 @@ fn store_value(own: u32, thread: u32) {
   }
 }
 
-@compute @workgroup_size(THREADS)
+@compute @workgroup_size(HEADS * THREADS)
 fn main(
   @builtin(workgroup_id) group: vec3u,
   @builtin(num_workgroups) groups: vec3u,
-  @builtin(local_invocation_index) thread: u32,
+  @builtin(local_invocation_index) of_all: u32,
 ) {
-  split(group.y * groups.x + group.x, thread);
+  split(group.y * groups.x + group.x, of_all);
 }

@@ -1,11 +1,14 @@
-"""The steps of texts on the GPU: the prompts, and captured steps of one token of each text."""
+"""The steps of texts on the GPU: the prompts, and captured steps of one token of each text.
+
+The second selection of first tokens by the same settings is captured too.
+"""
 
 from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,7 +25,7 @@ from browsergpu.llm.generation.sampling import log_probability, sample
 from browsergpu.llm.generation.settings import Settings
 from browsergpu.llm.models.cache import Cache
 
-#: The most captured graphs of settings.
+#: The most settings whose graphs are kept.
 _MOST = 4
 #: How many of the last tokens stay readable.
 RECENT = 8
@@ -43,7 +46,9 @@ class Steps(Shown):
         self._model, self._cache = model, cache
         self._device = cache.position.device
         self._prompts = Prompts(model, cache)
-        self._graphs: OrderedDict[Settings, _Step] = OrderedDict()
+        self._steps: OrderedDict[Settings, Any] = OrderedDict()
+        #: Selections of first tokens. None for settings that were used once.
+        self._firsts: OrderedDict[Settings, _First | None] = OrderedDict()
         count = cache.position.size
         self._token = creation.zeros(count, dtype=np.int32, device=self._device)
         self._seen: Array | None = None
@@ -75,7 +80,7 @@ class Steps(Shown):
             self._see(prompts)
         states = self._prompts.states(prompts, begins)
         self._cache.move_to(*map(len, prompts))
-        self._select(self._model.logits(states), settings)
+        self._select_first(states, settings)
 
     def _see(self, prompts: Sequence[Sequence[int]]) -> None:
         """Note the tokens to which the repetition penalty applies."""
@@ -103,18 +108,39 @@ class Steps(Shown):
     def step(self, settings: Settings, masks: Sequence[np.ndarray] | None = None) -> None:
         """Compute one more token of each sequence. The first call with new settings captures."""
         self._allow(masks)
-        found = self._graphs.get(settings)
+        found = self._steps.get(settings)
         if found is not None:
-            self._graphs.move_to_end(settings)
-            found.graph.replay()
+            self._steps.move_to_end(settings)
+            found.replay()
             return
         with no_grad(), capture(device=self._device) as graph:
             states = self._model(self._token, self._cache)
             self._select(self._model.logits(states), settings)
             self._cache.position += 1
-        self._graphs[settings] = _Step(graph)
-        while len(self._graphs) > _MOST:
-            self._graphs.popitem(last=False)[1].graph.close()
+        self._steps[settings] = graph
+        while len(self._steps) > _MOST:
+            self._steps.popitem(last=False)[1].close()
+
+    def _select_first(self, states: Array, settings: Settings) -> None:
+        """Select the next tokens by states [S, width], which may change afterwards."""
+        found = self._firsts.get(settings)
+        if found is not None:
+            self._firsts.move_to_end(settings)
+            found.states[...] = states
+            found.graph.replay()
+        elif settings not in self._firsts:
+            self._firsts[settings] = None
+            self._select(self._model.logits(states), settings)
+        else:
+            own = states.copy()
+            with capture(device=self._device) as graph:
+                self._select(self._model.logits(own), settings)
+            self._firsts[settings] = _First(graph, own)
+            self._firsts.move_to_end(settings)
+        while len(self._firsts) > _MOST:
+            oldest = self._firsts.popitem(last=False)[1]
+            if oldest is not None:
+                oldest.graph.close()
 
     def _select(self, logits: Array, settings: Settings) -> None:
         """Select the next tokens, and keep them."""
@@ -133,14 +159,16 @@ class Steps(Shown):
     def close(self) -> None:
         """Free the captured graphs."""
         self._prompts.close()
-        for one in self._graphs.values():
+        firsts = [one.graph for one in self._firsts.values() if one is not None]
+        for graph in (*self._steps.values(), *firsts):
             with suppress(DeviceLost):
-                one.graph.close()
-        self._graphs.clear()
+                graph.close()
+        self._steps.clear()
+        self._firsts.clear()
 
 
-class _Step:
-    """A captured step."""
+class _First(NamedTuple):
+    """A captured selection, and the states that it reads."""
 
-    def __init__(self, graph: Any) -> None:
-        self.graph = graph
+    graph: Any
+    states: Array

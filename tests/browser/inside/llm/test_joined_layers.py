@@ -127,14 +127,14 @@ def test_split_heads(bg: Any) -> None:
     from browsergpu.functions.language.attention import rms_norm, rotate, split_heads, store
 
     random = np.random.default_rng(0)
-    tokens, heads, groups, width, capacity = 6, 4, 2, 40, 9
+    tokens, heads, groups, width, capacity = 6, 3, 2, 40, 9  # 42 heads, in workgroups of 4
     x = random.standard_normal((tokens, heads + 2 * groups, width)).astype(np.float32)
     turns = random.uniform(0, 6, (8, 12))
     angles = bg.asarray(np.stack([np.cos(turns), np.sin(turns)], -1).astype(np.float32))
     norms = bg.asarray(random.uniform(0.5, 2, (2, width)).astype(np.float32))
     position = bg.asarray(np.array([2, 7], np.int32))  # the last token is beyond the capacity
     slots = bg.asarray(np.array([1, 0], np.int32))
-    q, k, v = (bg.asarray(x[:, a:b]) for a, b in ((0, 4), (4, 6), (6, 8)))
+    q, k, v = (bg.asarray(x[:, a:b]) for a, b in ((0, 3), (3, 5), (5, 7)))
     for adjacent in (False, True):
         caches = [bg.zeros((2, groups, capacity, width)) for _ in range(4)]
         q_own, k_own = rms_norm(q, norms[0], 1e-5), rms_norm(k, norms[1], 1e-5)
@@ -150,8 +150,8 @@ def test_split_heads(bg: Any) -> None:
         assert np.allclose(np.asarray(caches[2]), np.asarray(caches[0]), rtol=2e-6, atol=2e-6)
         assert np.array_equal(np.asarray(caches[3]), np.asarray(caches[1]))
     cache = bg.zeros((2, groups, capacity, width))
-    with pytest.raises(ValueError, match="x must have 4 heads, and 2 or 4 for the cache"):
-        split_heads(bg.asarray(x[:, :7]), heads, cache, cache, angles, position, slots)
+    with pytest.raises(ValueError, match="x must have 3 heads, and 2 or 4 for the cache"):
+        split_heads(bg.asarray(x[:, :6]), heads, cache, cache, angles, position, slots)
     with pytest.raises(ValueError, match=r"norms must have shape \(2, 40\)"):
         split_heads(bg.asarray(x), heads, cache, cache, angles, position, slots, norms=norms[:1])
 

@@ -151,6 +151,37 @@ def test_log_probabilities(bg: Any, llm: Any) -> None:
     assert np.allclose(found.logprobs, expected, atol=1e-4)
 
 
+@pytest.mark.parametrize(
+    "options",
+    [
+        {}, {"temperature": 1.0}, {"temperature": 1.0, "top_p": 0.8},
+        {"repetition_penalty": 4.0}, {"regex": "[a-z ]+"},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_captured_selections_of_first_tokens(bg: Any, llm: Any, options: Any) -> None:
+    """From the third text on, the first token is selected by a captured graph."""
+    prompts = PROMPT, "the", "world the hello"
+    alone = {}
+    for prompt in prompts:
+        llm._steps.close()
+        alone[prompt] = llm.generate(prompt, max_tokens=3, seed=5, logprobs=True, **options)
+    llm._steps.close()
+    for prompt in (*prompts, *prompts):
+        found = llm.generate(prompt, max_tokens=3, seed=5, logprobs=True, **options)
+        assert found.tokens == alone[prompt].tokens
+        assert np.allclose(found.logprobs, alone[prompt].logprobs, atol=1e-4)
+    assert [one is not None for one in llm._steps._firsts.values()] == [True]
+
+
+def test_settings_whose_graphs_are_kept_are_bounded(bg: Any, llm: Any) -> None:
+    for temperature in (1.0, 1.1, 1.2, 1.3, 1.4, 1.5):
+        for _ in range(2):
+            llm.generate(PROMPT, max_tokens=2, temperature=temperature, seed=1)
+    kept = [settings.temperature for settings in llm._steps._firsts]
+    assert kept == [1.2, 1.3, 1.4, 1.5] == [one.temperature for one in llm._steps._steps]
+
+
 def test_stop_texts_and_lengths(bg: Any, llm: Any) -> None:
     whole = llm.generate(PROMPT, max_tokens=20)
     assert whole.finish_reason == "length"

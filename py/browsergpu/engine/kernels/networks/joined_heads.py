@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from browsergpu.engine.core.grids import fold
+from browsergpu.engine.core.grids import blocks, fold
 from browsergpu.engine.core.params import params
 from browsergpu.engine.gpu.program import Slot
 from browsergpu.engine.kernels.base.build import Build
 from browsergpu.engine.kernels.base.family import Kernel, KernelFamily, bindings
+
+_HEADS = 4  # of a workgroup
 
 
 def split(
@@ -29,7 +31,8 @@ def split(
     """
     tokens, joined, width = shape
     build.dispatch(
-        "joined_heads_int8" if is_int8 else "joined_heads", "", fold(tokens * joined),
+        "joined_heads_int8" if is_int8 else "joined_heads", "",
+        fold(blocks(tokens * joined, _HEADS)),
         (x, x if norms is None else norms, angles, position, slots, keys, values, y), tokens,
         joined, heads, kv_heads, width, rotated, int(adjacent), capacity, entries,
         tokens // sequences, int(norms is not None), eps,
