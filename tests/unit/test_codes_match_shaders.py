@@ -48,7 +48,7 @@ CODES: Mapping[tuple[str, str], Codes] = {
         (f"conv2d{kernel}.wgsl", "function"): ACTIVATIONS
         for kernel in (
             *("", "_window", "_window_large", "_stream"),
-            *("_depthwise", "_depthwise_halves", "_sum"),
+            *("_depthwise", "_depthwise_halves", "_depthwise_totals", "_sum"),
         )
     },
     **{

@@ -232,6 +232,7 @@ CONFIGURATIONS = {
         for after in ("", " after")
     },
     "conv2d_depthwise": {"", "bias", "after"},
+    "conv2d_depthwise_totals": {"", "bias", "after"},
     "conv2d_stream": {"", "vector", "after", "vector after"},
     "conv2d_sum": {"", "after"},
     "conv2d_window": {"8", "16", "8 after", "16 after"},

@@ -16,6 +16,7 @@ from browsergpu.arrays.lazy.node import Node
 from browsergpu.engine.core import blocks
 from browsergpu.engine.core.places import announced, running
 from browsergpu.engine.core.showing import Shown
+from browsergpu.engine.kernels.fused.source import needed
 from browsergpu.engine.tensors.device_array import Storage
 
 
@@ -48,6 +49,25 @@ class Epilogue:
 Launch = Callable[[Storage, Epilogue], None]
 
 
+@dataclass(slots=True)
+class Totals:
+    """Sums of the channels of a result, which the kernel can write beside it.
+
+    Attributes
+    ----------
+    count
+        The number of sums of each channel. They add up to the sum of the channel.
+    into
+        Packed memory for them, or None if they are not wanted.
+    beside
+        The id of the buffer with the summed values, once they are written.
+    """
+
+    count: int
+    into: Node | None = None
+    beside: int | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class Kernel:
     """How to dispatch a product.
@@ -63,12 +83,31 @@ class Kernel:
     parts
         The fields of Epilogue that the kernel supports, "late residual" for a residual after an
         activation, and "casts" if a float16 product computes its epilogue in float32.
+    totals
+        The sums of channels that the kernel can write, or None.
     """
 
     op: str
     launch: Launch
     axis: int | None
     parts: frozenset[str]
+    totals: Totals | None = None
+
+
+def totals_of(node: Node) -> Totals | None:
+    """Return the sums of channels that the only product of an uncomputed value can write, or None.
+
+    The kernel sums the values of the node if its epilogue computes all operations after the
+    product. ``beside`` tells.
+    """
+    trace = node.trace
+    if trace is None or not trace.is_optimized:
+        return None
+    if isinstance(trace, Product):
+        return trace.kernel.totals
+    leaves = [trace.leaves[at] for at in needed(trace.code, [node.place]) if at in trace.leaves]
+    products = [one.trace for one in leaves if isinstance(one.trace, Product)]
+    return products[0].kernel.totals if len(products) == 1 else None
 
 
 class Product(Shown):

@@ -267,13 +267,16 @@ def conv2d(
     residual: View | None = None,
     activation: str | None = None,
     last: str | None = None,
+    totals: View | None = None,
 ) -> None:
     """Compute y = last(activation(scale * cross-correlation of x with w + bias) + residual).
 
     y is not empty. ``scale`` and ``bias`` have one number for each filter, and ``residual`` has the
-    shape of y. ``activation`` and ``last`` are names of ``products.ACTIVATIONS``.
+    shape of y. ``activation`` and ``last`` are names of ``products.ACTIVATIONS``. ``totals`` are
+    float32 and get sums of the planes of y, if x is float32 and ``totals_of_planes`` is not 0.
     """
-    launch(device, op, _conv2d, (x, w, y, bias, scale, residual), plan, activation, last)
+    views = x, w, y, bias, scale, residual, totals
+    launch(device, op, _conv2d, views, plan, activation, last)
 
 
 @of_operands
@@ -285,6 +288,7 @@ def _conv2d(
     bias: Operand | None,
     scale: Operand | None,
     residual: Operand | None,
+    totals: Operand | None,
     plan: Conv2dPlan,
     activation: str | None,
     last: str | None,
@@ -316,7 +320,7 @@ def _conv2d(
     )
     conv2d_kernel.conv2d(
         build, staging.read(x), staging.read(w), target, plan, added, factor, summed, activation,
-        last,
+        last, None if totals is None else totals.slot,
     )  # fmt: skip
     staging.deliver()
 

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from browsergpu.arrays.lazy.node import Node
-from browsergpu.arrays.lazy.products import Epilogue, Kernel
+from browsergpu.arrays.lazy.products import Epilogue, Kernel, Totals
 from browsergpu.arrays.lazy.trace import Tracer
 from browsergpu.arrays.reduce import memory_view
-from browsergpu.engine.core.element_types import FLOAT16
-from browsergpu.engine.kernels.convolution.conv2d import Conv2dPlan, is_depthwise
+from browsergpu.engine.core.element_types import FLOAT16, FLOAT32
+from browsergpu.engine.kernels.convolution.conv2d import (
+    Conv2dPlan,
+    is_depthwise,
+    totals_of_planes,
+)
 from browsergpu.engine.kernels.convolution.conv2d_products import is_by_product
 from browsergpu.engine.tensors import nn
 from browsergpu.engine.tensors.device_array import Storage
@@ -53,21 +57,28 @@ def convolved(
         nn.conv2d(tracer.device, op, plan, memory_view(x), memory_view(w), result, own)
         return made
 
+    facts = tracer.device.facts
+    count = totals_of_planes(facts, plan) if kind is FLOAT32 else 0
+    totals = Totals(count) if count else None
+
     def launch(target: Storage, epilogue: Epilogue) -> None:  # must not keep the result alive
         added = epilogue.bias if bias is None else bias
-        scale, residual = (
-            None if one is None else memory_view(one) for one in (epilogue.scale, epilogue.residual)
+        into = None if totals is None else totals.into
+        scale, residual, sums = (
+            None if one is None else memory_view(one)
+            for one in (epilogue.scale, epilogue.residual, into)
         )
         nn.conv2d(
             tracer.device, op, plan, memory_view(x), memory_view(w),
             View(target.buffer, plan.output_shape, dtype),
             None if added is None else memory_view(added), scale, residual, epilogue.activation,
-            epilogue.last,
+            epilogue.last, sums,
         )  # fmt: skip
+        if totals is not None and into is not None:
+            totals.beside = target.buffer.id
 
     parts = _PARTS
     if kind is FLOAT16:  # a residual would have to be cast as well
-        facts = tracer.device.facts
         parts = _PARTS_OF_CASTS
         if is_by_product(facts, plan):
             parts = _PARTS_BY_PRODUCT
@@ -76,4 +87,4 @@ def convolved(
     if bias is not None:
         parts -= {"scale", "bias"}
     operands = (x, w) if bias is None else (x, w, bias)
-    return tracer.deferred(graph, made, Kernel(op, launch, 1, parts), operands, kind, plan)
+    return tracer.deferred(graph, made, Kernel(op, launch, 1, parts, totals), operands, kind, plan)

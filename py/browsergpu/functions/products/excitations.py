@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
 from browsergpu.arrays import apply
 from browsergpu.arrays.array import Array
 from browsergpu.arrays.autograd.families import INTERCEPTED
+from browsergpu.arrays.lazy.products import totals_of
 from browsergpu.engine.core.checks import product
 from browsergpu.engine.core.element_types import FLOAT32
 from browsergpu.engine.core.turns import exclusive
@@ -47,7 +49,8 @@ def excited(
     """Return the gates of channels, or their product with an image, or None.
 
     None is for what the kernel does not compute. It computes arrays without gradients, in captured
-    graphs with deferred products.
+    graphs with deferred products. The kernel of a depthwise convolution may add up parts of the
+    channels of its result, which is the image then.
 
     Parameters
     ----------
@@ -81,9 +84,16 @@ def excited(
     is_large = means is None and pixels > _MOST_OF_ONE_SUM
     terms = 0 if means is not None else first.shape[2] if is_large else pixels
     problem = Excitation(images, channels, w1.shape[0], w2.shape[0], pixels, terms, made)
+    sums = None
+    if is_large or not takes(problem):
+        sums = None if means is not None else _written_sums(first, problem)
+        if sums is not None:
+            problem = replace(problem, terms=sums.shape[-1])
     if not takes(problem):
         return None
-    source = apply.packed(statistics.sum(first, axis=-1) if is_large else first)
+    if sums is None:
+        sums = statistics.sum(first, axis=-1) if is_large else first
+    source = apply.packed(sums)
     shape = image.shape if made and image is not None else (images, problem.filters, 1, 1)
     result = inputs.room(_OP, first, FLOAT32, shape)
     own = [None if one is None else apply.packed(one) for one in (image, b1, b2)]
@@ -97,6 +107,20 @@ def excited(
         views[1], inputs.memory(filters[1]), views[2], inputs.memory(result), hard,
     )  # fmt: skip
     return result
+
+
+def _written_sums(image: Array, problem: Excitation) -> Array | None:
+    """Return sums of each channel, [N, C, numbers], if the kernel of an image writes them.
+
+    This evaluates the image.
+    """
+    totals = totals_of(image.node)
+    if totals is None or not takes(replace(problem, terms=totals.count)):
+        return None
+    sums = inputs.room(_OP, image, FLOAT32, (*image.shape[:2], totals.count))
+    totals.into = sums.node
+    node = image.node.in_memory()
+    return sums if totals.beside == node.storage.buffer.id else None
 
 
 def _have_shapes(

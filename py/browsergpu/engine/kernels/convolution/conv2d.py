@@ -248,12 +248,7 @@ def _steps(plan: Conv2dPlan, variant: Variant, added: int) -> Steps:
     p = plan.problem
     is_after = added > BIAS
     if variant.kernel == depthwise.KERNEL:
-        made = depthwise.dispatch(
-            p.image, p.images * p.groups * p.filters, p.filters, p.groups, p.kernel, p.out,
-            p.stride, p.padding, p.dilation, added,
-        )  # fmt: skip
-        configuration = "after" if is_after else "bias" if added else ""
-        return Steps(depthwise.KERNEL, configuration, (made,))
+        return _by_channel(p, added)
     if variant.kernel == "conv2d_stream":
         return _streamed(p, variant, added)
     traits, configuration = variant.traits, variant.configuration
@@ -294,6 +289,15 @@ def _steps(plan: Conv2dPlan, variant: Variant, added: int) -> Steps:
     return Steps(variant.kernel, configuration, dispatches, parts, last, sums)
 
 
+def _by_channel(p: Convolution, added: int) -> Steps:
+    made = depthwise.dispatch(
+        p.image, p.images * p.groups * p.filters, p.filters, p.groups, p.kernel, p.out, p.stride,
+        p.padding, p.dilation, added,
+    )  # fmt: skip
+    configuration = "after" if added > BIAS else "bias" if added else ""
+    return Steps(depthwise.KERNEL, configuration, (made,))
+
+
 def _streamed(p: Convolution, variant: Variant, added: int) -> Steps:
     pixels = product(p.out)
     tiles = blocks(p.filters, variant.traits["filters"]) * blocks(pixels, variant.traits["pixels"])
@@ -329,12 +333,14 @@ def conv2d(
     residual: Slot | None = None,
     activation: str | None = None,
     last: str | None = None,
+    totals: Slot | None = None,
 ) -> None:
     """Add y = last(activation(scale * cross-correlation of x with w + bias) + residual).
 
     ``scale`` and ``bias`` have one number per filter, and ``residual`` has the shape of y.
-    ``activation`` and ``last`` are names of ``products.ACTIVATIONS`` or of one chain. y must be a
-    different buffer from all others.
+    ``activation`` and ``last`` are names of ``products.ACTIVATIONS`` or of one chain. ``totals``
+    gets :func:`totals_of_planes` sums of each plane of y. y and ``totals`` must be different
+    buffers from all others.
     """
     if not plan.output_elements:
         return
@@ -342,8 +348,17 @@ def conv2d(
     given = (bias, scale, residual)
     added = _added(given, activation, last)
     chain = last if is_chain(last) else activation
-    steps = _steps(plan, variant, added)
     ends = [w if slot is None else slot for slot in given]  # every binding needs a buffer
+    if totals is not None:
+        p = plan.problem
+        steps = _by_channel(p, added)
+        planes = p.images * p.groups * p.filters
+        grid, fields = depthwise.with_totals(steps.dispatches[0], planes, p.out)
+        configuration = with_chain(steps.configuration, chain)
+        slots = (x, w, *ends, y, totals)
+        build.dispatch(depthwise.WITH_TOTALS, configuration, grid, slots, *fields)
+        return
+    steps = _steps(plan, variant, added)
     # conv2d_stream binds the input twice, as elements and as vec4s.
     read = (x, x, w, *ends) if steps.kernel == "conv2d_stream" else (x, w, *ends)
     size = 4 * steps.parts * plan.output_elements
@@ -372,6 +387,11 @@ def is_depthwise(facts: Facts, plan: Conv2dPlan) -> bool:
     if plan.size_class != "depthwise" or not plan.output_elements:
         return False
     return facts.variants.choose("conv2d", plan.size_class, plan.able).kernel == depthwise.KERNEL
+
+
+def totals_of_planes(facts: Facts, plan: Conv2dPlan) -> int:
+    """Return how many sums of each plane of y a kernel can write beside a convolution, or 0."""
+    return depthwise.totals_of(plan.problem.out) if is_depthwise(facts, plan) else 0
 
 
 def depthwise_of_halves(

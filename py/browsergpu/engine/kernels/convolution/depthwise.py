@@ -11,6 +11,8 @@ from browsergpu.engine.kernels.base.chains import with_chain
 from browsergpu.engine.kernels.base.family import Fields, Kernel, KernelFamily, Work, bindings
 
 KERNEL = "conv2d_depthwise"
+#: The same kernel, which also writes sums of each plane of y.
+WITH_TOTALS = "conv2d_depthwise_totals"
 _OF_HALVES = "conv2d_depthwise_halves"
 _THREADS = 64
 _ROWS = 4  # vertically adjacent pixels per thread
@@ -39,6 +41,17 @@ def dispatch(
     threads = planes * blocks(out[0], _ROWS) * out[1]
     fields = (threads, *image, filters, filters * groups, *kernel, *out)
     return fold(blocks(threads, _THREADS)), (*fields, *stride, *padding, *dilation, added)
+
+
+def totals_of(out: Pair) -> int:
+    """Return the number of sums that WITH_TOTALS writes for each plane of y."""
+    return blocks(blocks(out[0], _ROWS) * out[1], _THREADS)
+
+
+def with_totals(made: Dispatch, planes: int, out: Pair) -> Dispatch:
+    """Return the grid and parameters of WITH_TOTALS for those of the kernel."""
+    groups = planes * totals_of(out)
+    return fold(groups), (groups, *made[1][1:])
 
 
 def add_halves(
@@ -72,6 +85,10 @@ def _work(f: Fields) -> Work:
     return _work_of_planes(f, f["n"] / (-(-f["out_h"] // _ROWS) * f["out_w"]), 4)
 
 
+def _work_with_totals(f: Fields) -> Work:
+    return _work_of_planes(f, f["n"] / totals_of((int(f["out_h"]), int(f["out_w"]))), 4)
+
+
 def _work_of_halves(f: Fields) -> Work:
     return _work_of_planes(f, f["n"] / (f["out_h"] * f["out_w"]), 2)
 
@@ -83,12 +100,19 @@ def _work_of_planes(f: Fields, planes: float, nbytes: int) -> Work:
     return 2 * outputs * window, nbytes * (inputs + f["all_filters"] * window + outputs)
 
 
-_BINDINGS = bindings("x", "w", "bias", "scale", "residual", "y")
+_READ = ("x", "w", "bias", "scale", "residual")
+_BINDINGS = bindings(*_READ, "y")
 _PARAMS = params(
     "n: u32", "height: u32", "width: u32", "filters: u32", "all_filters: u32", "kernel_h: u32",
     "kernel_w: u32", "out_h: u32", "out_w: u32", "stride_h: u32", "stride_w: u32", "pad_h: u32",
     "pad_w: u32", "dilation_h: u32", "dilation_w: u32", "added: u32",
 )  # fmt: skip
+
+_CONFIGURATIONS = {
+    "": {"BIAS": 0, "AFTER": 0, "WHOLE": 1},
+    "bias": {"BIAS": 1, "AFTER": 0, "WHOLE": 1},
+    "after": {"BIAS": 0, "AFTER": 1, "WHOLE": 1},
+}
 
 #: The kernel is a variant of conv2d.
 FAMILY = KernelFamily(
@@ -98,12 +122,16 @@ FAMILY = KernelFamily(
             "conv2d_depthwise.wgsl",
             _BINDINGS,
             _PARAMS,
-            configurations={
-                "": {"BIAS": 0, "AFTER": 0, "WHOLE": 1},
-                "bias": {"BIAS": 1, "AFTER": 0, "WHOLE": 1},
-                "after": {"BIAS": 0, "AFTER": 1, "WHOLE": 1},
-            },
+            configurations=_CONFIGURATIONS,
             cost=_work,
+        ),
+        Kernel(
+            WITH_TOTALS,
+            "conv2d_depthwise_totals.wgsl",
+            bindings(*_READ, "y", "totals", written=2),
+            _PARAMS,
+            configurations=_CONFIGURATIONS,
+            cost=_work_with_totals,
         ),
         Kernel(
             _OF_HALVES,
