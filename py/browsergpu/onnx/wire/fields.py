@@ -26,6 +26,8 @@ def malformed(actual: str) -> InvalidArgument:
 
 def varint(data: memoryview, at: int) -> tuple[int, int]:
     """Return a number and the position after it."""
+    if at < len(data) and data[at] < 0x80:  # most numbers
+        return data[at], at + 1
     value = shift = 0
     for position in range(at, min(at + _MOST_VARINT_BYTES, len(data))):
         byte = data[position]
@@ -48,7 +50,10 @@ def fields(data: memoryview) -> Iterator[tuple[int, int, Any]]:
     """
     at, end = 0, len(data)
     while at < end:
-        tag, at = varint(data, at)
+        tag = data[at]
+        at += 1
+        if tag > 0x7F:
+            tag, at = varint(data, at - 1)
         number, wire = tag >> 3, tag & 7
         if not number or number >> 29:
             raise malformed(f"a field with the number {number}, at byte {at} of a message")
