@@ -1,6 +1,6 @@
 """Exceptions of browsergpu.
 
-Parentheses give the built-in or NumPy class that an exception also derives from:
+All are RuntimeErrors. Parentheses give the other built-in or NumPy class of an exception:
 
     BackendError
     ├── NotInitialized            used before init(), or after close()
@@ -10,7 +10,7 @@ Parentheses give the built-in or NumPy class that an exception also derives from
     ├── InvalidMatrix             (LinAlgError) a matrix is singular; the next wait raises it
     ├── Unsupported               (NotImplementedError) this browser, device or context lacks it
     │   └── UnknownName           (AttributeError) a name of NumPy that browsergpu lacks
-    ├── NotDifferentiable         (RuntimeError) the requested gradient does not exist
+    ├── NotDifferentiable         the requested gradient does not exist
     ├── OutOfMemory               (MemoryError) the device has no room, or the request is too large
     └── DeviceError
         ├── NoAdapter             the browser gives no GPU
@@ -29,8 +29,11 @@ from numpy.linalg import LinAlgError
 from browsergpu.engine.core.showing import Description, is_plain, shown
 
 
-class BackendError(Exception):
-    """Base of all errors of this package. ``op`` names the call that failed."""
+class BackendError(RuntimeError):
+    """Base of all errors of this package, a RuntimeError as in PyTorch and JAX.
+
+    ``op`` names the call that failed.
+    """
 
     def __init__(self, op: str, message: str) -> None:
         super().__init__(f"{op}: {message}")
@@ -101,7 +104,7 @@ class InvalidMatrix(BackendError, LinAlgError):
         super().__init__(op, f"{argument} must be {expected}, got {actual}.")
 
 
-class NotDifferentiable(BackendError, RuntimeError):
+class NotDifferentiable(BackendError):
     """A gradient was requested that does not exist or is no longer kept."""
 
 

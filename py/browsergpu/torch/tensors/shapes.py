@@ -34,7 +34,7 @@ def reshape(input: Any, *shape: Any) -> Any:
     return manipulation.reshape(input, shape_of("reshape", shape))
 
 
-class NotAView(InvalidArgument, RuntimeError):
+class NotAView(InvalidArgument):
     """The elements in another shape would be a copy."""
 
 
