@@ -180,10 +180,12 @@ def _operand_gradients(
     operands = [one for one in node.operands if needed is None or one.source.node in needed]
     if not operands:
         return
-    given = [
-        _zeros(like) if gradient is None and like is not None else gradient
-        for gradient, like in zip(gradients, node.results, strict=True)
-    ]
+    given = gradients
+    if getattr(rules, "has_zeros", True):
+        given = [
+            _zeros(like) if gradient is None and like is not None else gradient
+            for gradient, like in zip(gradients, node.results, strict=True)
+        ]
     for operand, gradient in zip(operands, rules.gradients(node, given, operands), strict=True):
         if gradient is not None:
             yield operand, _as_like(gradient, operand.like)

@@ -82,6 +82,9 @@ class custom_vjp(Shown):
         f.defvjp(forward, backward)
     """
 
+    #: Whether ``backward`` gets zeros for results without a gradient, and not None.
+    has_zeros = True
+
     def __init__(self, fun: Callable[..., Any]) -> None:
         update_wrapper(self, fun)  # first: a function around another of these has its attributes
         self.fun = fun

@@ -12,14 +12,13 @@ from browsergpu.arrays.autograd.grad_mode import (
 )
 from browsergpu.arrays.autograd.variable import source_of
 from browsergpu.autograd.backward import run_backward, seed
-from browsergpu.autograd.custom import custom_vjp
 from browsergpu.engine.core.errors import InvalidArgument, NotDifferentiable
 from browsergpu.engine.core.showing import Shown
 from browsergpu.functions import creation
-from browsergpu.torch.autograd import functional
+from browsergpu.torch.autograd import function, functional
+from browsergpu.torch.autograd.function import Function
 from browsergpu.torch.tensors.devices import notice
 from browsergpu.torch.tensors.public import returning_tensors
-from browsergpu.torch.tensors.tensor import as_tensors
 
 
 class set_grad_enabled(Shown):
@@ -99,68 +98,6 @@ def backward(
     )  # fmt: skip
 
 
-class Context(Shown):
-    """What the forward pass of a Function keeps for the backward pass."""
-
-    def __init__(self) -> None:
-        self._saved: tuple[Any, ...] = ()
-        self.needs_input_grad: tuple[bool, ...] = ()
-
-    def save_for_backward(self, *tensors: Any) -> None:
-        """Keep tensors for ``saved_tensors``."""
-        self._saved = tensors
-
-    @property
-    def saved_tensors(self) -> tuple[Any, ...]:
-        """The tensors that were kept."""
-        return self._saved
-
-    def mark_non_differentiable(self, *tensors: Any) -> None:
-        """Say that results have no gradient. ``backward`` gets zeros for them."""
-
-    def mark_dirty(self, *tensors: Any) -> None:
-        """Say that arguments were changed in place, which is noticed anyway."""
-
-    def set_materialize_grads(self, value: bool) -> None:
-        """Say whether missing gradients are zeros, which they always are."""
-        if not value:
-            raise InvalidArgument("set_materialize_grads", "value", value, "True")
-
-
-class Function(Shown):
-    """A function with a gradient of your own: ``forward(ctx, ...)`` and ``backward(ctx, g)``."""
-
-    @classmethod
-    def apply(cls, *args: Any) -> Any:
-        """Call the function."""
-        needs = tuple([source_of(x) is not None for x in args])
-        own: Any = cls
-
-        def run(*given: Any) -> tuple[Any, Context]:
-            ctx = Context()
-            ctx.needs_input_grad = needs
-            given = tuple(as_tensors(x) for x in given)
-            with no_grad():
-                if "setup_context" in vars(own):
-                    found = own.forward(*given)
-                    own.setup_context(ctx, given, found)
-                else:
-                    found = own.forward(ctx, *given)
-            return found, ctx
-
-        if not is_grad_enabled() or not any(needs):
-            return as_tensors(run(*args)[0], args)
-        function = custom_vjp(lambda *given: run(*given)[0])
-
-        def backward(ctx: Context, g: Any) -> Any:
-            gradients = g if isinstance(g, tuple) else (g,)
-            found = own.backward(ctx, *as_tensors(tuple(gradients)))
-            return found if isinstance(found, tuple) else (found,)
-
-        function.defvjp(run, backward)
-        return as_tensors(function(*args), args)
-
-
 Variable = returning_tensors(
     lambda data, requires_grad=False: data.requires_grad_() if requires_grad else data
 )
@@ -184,4 +121,4 @@ class set_detect_anomaly(Shown):
 
 
 detect_anomaly = set_detect_anomaly
-__all__ = ["Function", "Variable", "backward", "detect_anomaly", "functional", "grad"]
+__all__ = ["Function", "Variable", "backward", "detect_anomaly", "function", "functional", "grad"]
