@@ -31,9 +31,15 @@ class Handle(Shown):
         self.remove()
 
 
-def added(hooks: dict[int, Callable[..., Any]], hook: Callable[..., Any]) -> Handle:
-    """Append a hook to ``hooks``, and return its handle."""
+def added(
+    hooks: dict[int, Callable[..., Any]], hook: Callable[..., Any], is_first: bool = False
+) -> Handle:
+    """Append a hook to ``hooks``, or insert it before all, and return its handle."""
     CHANGES.count += 1
     number = next(_numbers)
+    others = dict(hooks) if is_first else {}
+    for key in others:
+        del hooks[key]
     hooks[number] = hook
+    hooks.update(others)
     return Handle(hooks, number)

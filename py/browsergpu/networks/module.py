@@ -11,8 +11,8 @@ from browsergpu.arrays.upload import element_type
 from browsergpu.engine.core import checks
 from browsergpu.engine.core.changes import CHANGES
 from browsergpu.engine.core.errors import InvalidArgument, InvalidType
-from browsergpu.networks import states
-from browsergpu.networks.moving import move
+from browsergpu.networks import hooks, states
+from browsergpu.networks.moving import convert, moved
 from browsergpu.networks.parameter import Parameter
 from browsergpu.networks.showing import shown
 
@@ -52,16 +52,10 @@ class Module:
 
     def __call__(self, *args: Any, **options: Any) -> Any:
         if self._forward_pre_hooks:
-            for hook in tuple(self._forward_pre_hooks.values()):
-                found = hook(self, args)
-                if found is not None:
-                    args = found if isinstance(found, tuple) else (found,)
+            args, options = hooks.before(self, self._forward_pre_hooks, args, options)
         result = self.forward(*args, **options)
         if self._forward_hooks:
-            for hook in tuple(self._forward_hooks.values()):
-                found = hook(self, args, result)
-                if found is not None:
-                    result = found
+            result = hooks.after(self, self._forward_hooks, args, options, result)
         return result
 
     # -- attributes --------------------------------------------------------------------------------
@@ -300,9 +294,9 @@ class Module:
 
     def train(self, mode: bool = True) -> Self:
         """Set the training mode of this module and all submodules."""
-        wanted = checks.flag("train", "mode", mode)
-        for module in self.modules():
-            module.training = wanted
+        self.training = checks.flag("train", "mode", mode)
+        for module in self.children():  # their classes may define it
+            module.train(mode)
         return self
 
     def eval(self) -> Self:
@@ -344,8 +338,15 @@ class Module:
         """
         if dtype is not None and element_type("to", dtype).kind != "f":
             raise InvalidType("to", "dtype", dtype, "float32 or float16")
-        for x in (*self.parameters(), *self.buffers()):
-            move(x, device, dtype)
+        return self._apply(lambda x: moved(x, device, dtype))
+
+    def _apply(self, fn: Callable[[Array], Array], recurse: bool = True) -> Self:
+        """Convert parameters, buffers and gradients. ``to`` calls it for every submodule."""
+        for module in self.children() if recurse else ():
+            module._apply(fn)
+        for x in (*self._parameters.values(), *self._buffers.values()):
+            if x is not None:
+                convert(x, fn)
         return self
 
     def half(self) -> Self:
@@ -365,19 +366,43 @@ class Module:
 
     # -- hooks ---------------------------------------------------------------------------------
 
-    def register_forward_pre_hook(self, hook: Callable[[Module, tuple[Any, ...]], Any]) -> Handle:
+    def register_forward_pre_hook(
+        self, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False
+    ) -> Handle:
         """Call ``hook(module, args)`` before each ``forward``.
 
         A result other than None replaces the arguments. The handle's ``remove()`` removes the hook.
-        """
-        return added(self._forward_pre_hooks, hook)
 
-    def register_forward_hook(self, hook: Callable[[Module, tuple[Any, ...], Any], Any]) -> Handle:
+        Parameters
+        ----------
+        hook : callable
+            The hook.
+        prepend : bool
+            Whether it is called before the earlier hooks.
+        with_kwargs : bool
+            Whether ``hook(module, args, kwargs)`` is called, which returns None or both.
+        """
+        own: Any = hooks.WithOptions(hook) if with_kwargs else hook
+        return added(self._forward_pre_hooks, own, prepend)
+
+    def register_forward_hook(
+        self, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False
+    ) -> Handle:
         """Call ``hook(module, args, output)`` after each ``forward``.
 
         A result other than None replaces the output. The handle's ``remove()`` removes the hook.
+
+        Parameters
+        ----------
+        hook : callable
+            The hook.
+        prepend : bool
+            Whether it is called before the earlier hooks.
+        with_kwargs : bool
+            Whether ``hook(module, args, kwargs, output)`` is called.
         """
-        return added(self._forward_hooks, hook)
+        own: Any = hooks.WithOptions(hook) if with_kwargs else hook
+        return added(self._forward_hooks, own, prepend)
 
     # -- repr and copies -----------------------------------------------------------------------
 

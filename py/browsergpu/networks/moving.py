@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from browsergpu.arrays.array import Array
@@ -11,16 +12,16 @@ from browsergpu.engine.core.turns import exclusive
 
 
 @exclusive
-def move(x: Array, device: Any, dtype: Any) -> None:
-    """Move a parameter or buffer, with its gradient, to another device, or cast it if it is float.
+def convert(x: Array, function: Callable[[Array], Array]) -> None:
+    """Convert a parameter or buffer, and its gradient, to another device, dtype or value.
 
-    None keeps the device or the dtype. The array object stays the same, so all references to it see
-    the change.
+    The array object stays the same, so all references to it see the change.
     """
     gradient, wanted = x.grad, x.requires_grad
     before = source_of(x)
-    value = _moved(x.detach(), device, dtype)
-    if value.tracer is x.tracer and value.dtype == x.dtype:
+    own = x.detach()
+    value = function(own)
+    if value is own:
         return
     # Create the autograd leaf again, since it depends on dtype and device.
     x.requires_grad_(False)
@@ -31,10 +32,11 @@ def move(x: Array, device: Any, dtype: Any) -> None:
     if before is not None and after is not None:
         after.node.hooks = before.node.hooks
     if gradient is not None:
-        x.grad = _moved(gradient, device, dtype)
+        x.grad = function(gradient)
 
 
-def _moved(x: Array, device: Any, dtype: Any) -> Array:
+def moved(x: Array, device: Any, dtype: Any) -> Array:
+    """Return an array on another device, of another dtype if it is float. None keeps them."""
     if dtype is not None and x.dtype.kind == "f":
         x = x.astype(dtype, copy=False)
     return x if device is None else x.to_device(device)

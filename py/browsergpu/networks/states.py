@@ -10,7 +10,7 @@ import numpy as np
 
 from browsergpu.arrays.array import Array
 from browsergpu.engine.core.errors import InvalidArgument, InvalidType
-from browsergpu.engine.core.showing import Description
+from browsergpu.engine.core.showing import Description, Shown
 from browsergpu.functions import creation
 from browsergpu.networks.parameter import Parameter, take
 
@@ -43,36 +43,61 @@ def named(module: Any, prefix: str) -> Iterator[tuple[str, Array]]:
             yield from named(inner, f"{prefix}{name}.")
 
 
+class Loading(Shown):
+    """Values that ``load_state_dict`` sets, all or none."""
+
+    def __init__(self, given: Any) -> None:
+        if not isinstance(given, Mapping):
+            expected = "a dict of arrays by their names"
+            raise InvalidType("load_state_dict", "state_dict", given, expected)
+        self.given = given
+        self.missing: list[str] = []
+        self.unexpected: list[str] = []
+        self.wrong: list[str] = []
+        self._values: list[tuple[Array, Any]] = []
+
+    def add(self, name: str, own: Array, value: Any) -> None:
+        """Plan to set an array."""
+        if not isinstance(value, Array | np.ndarray | np.generic):
+            raise InvalidType("load_state_dict", f"state_dict[{name!r}]", value, "an array")
+        shape = tuple(value.shape)
+        if shape == (1,) and own.shape == ():  # files before PyTorch 0.4
+            value = value.reshape(())
+        elif shape != own.shape:
+            self.wrong.append(f"{name} has shape {shape}, not {own.shape}")
+            return
+        self._values.append((own, value))
+
+    def add_all(self, own: Mapping[str, Array], given: Mapping[str, Any]) -> None:
+        """Plan to set arrays by name, and note the names that do not match."""
+        self.missing += [name for name in own if name not in given]
+        self.unexpected += [name for name in given if name not in own]
+        for name, array in own.items():
+            if name in given:
+                self.add(name, array, given[name])
+
+    def end(self, kind: str, strict: bool) -> Unmatched:
+        """Set the arrays. Raises InvalidArgument if a shape or a name does not match."""
+        wrong = list(self.wrong)
+        if strict and self.missing:
+            wrong.append(f"missing: {', '.join(self.missing)}")
+        if strict and self.unexpected:
+            wrong.append(f"unexpected: {', '.join(map(str, self.unexpected))}")
+        if wrong:
+            found = Description(f"a dict of {len(self.given)} arrays")
+            expected = f"a state of {kind} ({'; '.join(wrong)})"
+            raise InvalidArgument("load_state_dict", "state_dict", found, expected)
+        values = [(own, _value(value, own)) for own, value in self._values]  # before the first set
+        for own, value in values:
+            take(own, value)
+        return Unmatched(self.missing, self.unexpected)
+
+
 def load(kind: str, own: Mapping[str, Array], given: Any, strict: bool) -> Unmatched:
     """Set the values of arrays by name, all or none."""
-    op = "load_state_dict"
-    if not isinstance(given, Mapping):
-        raise InvalidType(op, "state_dict", given, "a dict of arrays by their names")
-    missing = [name for name in own if name not in given]
-    unexpected = [name for name in given if name not in own]
-    for name, value in given.items():
-        if name in own and not isinstance(value, Array | np.ndarray | np.generic):
-            raise InvalidType(op, f"state_dict[{name!r}]", value, "an array")
-    wrong = [
-        f"{name} has shape {tuple(given[name].shape)}, not {array.shape}"
-        for name, array in own.items()
-        if name in given and tuple(given[name].shape) != array.shape
-    ]
-    if strict and missing:
-        wrong.append(f"missing: {', '.join(missing)}")
-    if strict and unexpected:
-        wrong.append(f"unexpected: {', '.join(map(str, unexpected))}")
-    if wrong:
-        expected = f"a state of {kind} ({'; '.join(wrong)})"
-        raise InvalidArgument(
-            op, "state_dict", Description(f"a dict of {len(given)} arrays"), expected
-        )
-    values = {
-        name: _value(given[name], array) for name, array in own.items() if name in given
-    }  # convert all before the first is set
-    for name, value in values.items():
-        take(own[name], value)
-    return Unmatched(missing, unexpected)
+    loading = Loading(given)
+    loading.add_all(own, given)
+    return loading.end(kind, strict)
 
 
 def _value(given: Any, own: Array) -> Array:

@@ -64,10 +64,22 @@ class _Row(Module):
         self._put(own)
 
     @classmethod
-    def _of(cls, modules: list[Module]) -> Self:
+    def _of(cls, modules: Iterable[Module]) -> Self:
         made = cls()
         made._put(modules)
         return made
+
+    def __add__(self, other: Iterable[Module]) -> Self:
+        return self._of([*self, *other])
+
+    def __iadd__(self, other: Iterable[Module]) -> Self:
+        return self.extend(other)
+
+    def pop(self, key: int | slice) -> Any:
+        """Remove a module and return it."""
+        found = self[key]
+        del self[key]
+        return found
 
     def append(self, module: Module) -> Self:
         """Append a module."""
@@ -90,7 +102,7 @@ class _Row(Module):
 class Sequential(_Row):
     """A chain of modules. Each gets the output of the previous one.
 
-    An index returns one module, a slice a Sequential.
+    An index returns one module, a slice a Sequential whose modules keep their names.
 
     Parameters
     ----------
@@ -111,6 +123,13 @@ class Sequential(_Row):
         for module in self:
             input = module(input)
         return input
+
+    def __getitem__(self, index: int | slice) -> Any:
+        if not isinstance(index, slice):
+            return super().__getitem__(index)
+        made = type(self)._of(())
+        made._modules.update(list(self._modules.items())[index])  # the names stay, as in PyTorch
+        return made
 
     def append(self, module: Module) -> Self:
         """Append a module. Its name is its position."""
@@ -172,6 +191,16 @@ class ModuleDict(Module):
     def items(self) -> ItemsView[str, Module]:
         """Return the pairs of name and module."""
         return self._modules.items()
+
+    def pop(self, key: str) -> Module:
+        """Remove a module and return it."""
+        found = self[key]
+        del self[key]
+        return found
+
+    def clear(self) -> None:
+        """Remove all modules."""
+        self._modules.clear()
 
     def update(self, modules: Mapping[str, Module]) -> None:
         """Add or replace modules by name."""

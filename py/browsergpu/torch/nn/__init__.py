@@ -29,7 +29,7 @@ NonDynamicallyQuantizableLinear = globals()["Linear"]
 _PARTS = {
     "modules", "activation", "batchnorm", "container", "conv", "distance", "dropout", "flatten",
     "fold", "instancenorm", "linear", "loss", "module", "normalization", "padding",
-    "pixelshuffle", "pooling", "rnn", "sparse", "transformer", "upsampling",
+    "parameter", "pixelshuffle", "pooling", "rnn", "sparse", "transformer", "upsampling",
 }  # fmt: skip
 
 

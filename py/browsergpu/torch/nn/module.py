@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 from browsergpu.arrays.array import Array
+from browsergpu.arrays.handles import Handle, added
 from browsergpu.autograd.array_methods import detach
 from browsergpu.engine.core.errors import InvalidArgument
 from browsergpu.functions import creation
+from browsergpu.networks import hooks, parameter
 from browsergpu.networks import module as networks_module
-from browsergpu.networks import parameter
 from browsergpu.torch.nn import functional
+from browsergpu.torch.nn.backward_hooks import BackwardHooks
+from browsergpu.torch.nn.module_state import StatefulModule
 from browsergpu.torch.tensors.devices import device_of, notice
 from browsergpu.torch.tensors.dtypes import dtype_of
 from browsergpu.torch.tensors.tensor import Tensor, TrackedTensor, as_tensors
@@ -46,22 +48,10 @@ def adopt(module: Any) -> Any:
     return module
 
 
-class IncompatibleKeys(NamedTuple):
-    """The names that do not match in ``load_state_dict``."""
-
-    missing_keys: list[str]
-    unexpected_keys: list[str]
-
-    def __repr__(self) -> str:
-        if not self.missing_keys and not self.unexpected_keys:
-            return "<All keys matched successfully>"
-        return f"_IncompatibleKeys(missing_keys={self[0]}, unexpected_keys={self[1]})"
-
-
 _call = networks_module.Module.__call__
 
 
-class Module(networks_module.Module):
+class Module(StatefulModule):
     """Base class of all layers and networks."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
@@ -70,9 +60,38 @@ class Module(networks_module.Module):
         super().__init__()
 
     def __call__(self, *args: Any, **options: Any) -> Any:
+        if "_backward_hooks" in self.__dict__:
+            return self._call_with_backward_hooks(args, options)
         found = _call(self, *args, **options)
         kind = type(found)
         return found if kind is Tensor or kind is TrackedTensor else as_tensors(found, args)
+
+    def _call_with_backward_hooks(self, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
+        args, options = hooks.before(self, self._forward_pre_hooks, args, options)
+        backward = BackwardHooks(self)
+        args = backward.inputs(args)
+        found = as_tensors(self.forward(*args, **options), args)
+        found = hooks.after(self, self._forward_hooks, args, options, found)
+        return backward.outputs(as_tensors(found, args))
+
+    def _backward_hook(self, place: str, hook: Any, is_first: bool) -> Handle:
+        for name in ("_backward_hooks", "_backward_pre_hooks"):
+            self.__dict__.setdefault(name, {})
+        return added(self.__dict__[place], hook, is_first)
+
+    def register_full_backward_hook(self, hook: Any, prepend: bool = False) -> Handle:
+        """Call ``hook(module, grad_input, grad_output)`` when gradients of inputs are computed.
+
+        A result other than None replaces ``grad_input``.
+        """
+        return self._backward_hook("_backward_hooks", hook, prepend)
+
+    def register_full_backward_pre_hook(self, hook: Any, prepend: bool = False) -> Handle:
+        """Call ``hook(module, grad_output)`` before gradients of inputs are computed.
+
+        A result other than None replaces ``grad_output``.
+        """
+        return self._backward_hook("_backward_pre_hooks", hook, prepend)
 
     def _set_attribute(self, place: str, name: str, value: Any) -> None:
         value = adopt(value) if place == "_modules" else as_tensors(value)
@@ -115,22 +134,6 @@ class Module(networks_module.Module):
         """Cast floats to a dtype."""
         return self.to(dtype_of("type", dst_type))
 
-    def state_dict(  # type: ignore[override]
-        self, *, destination: Any = None, prefix: str = "", keep_vars: bool = False
-    ) -> Any:
-        """Return all parameters and persistent buffers by name."""
-        found = OrderedDict() if destination is None else destination
-        if keep_vars:
-            raise InvalidArgument("state_dict", "keep_vars", keep_vars, "False")
-        found.update(as_tensors(super().state_dict(prefix)))
-        return found
-
-    def load_state_dict(self, state_dict: Any, strict: bool = True, assign: bool = False) -> Any:
-        """Set the values of parameters and buffers from tensors."""
-        if assign:
-            raise InvalidArgument("load_state_dict", "assign", assign, "False")
-        return IncompatibleKeys(*super().load_state_dict(state_dict, strict))
-
     def get_parameter(self, target: str) -> Any:
         """Return the parameter with a name such as "encoder.0.weight"."""
         where, _, name = target.rpartition(".")
@@ -167,6 +170,15 @@ def _along_axis(theirs: type) -> dict[str, Any]:
     return {"__init__": __init__, "forward": lambda self, input: function(input, self.dim)}
 
 
+def _load_counts(self: Any, state_dict: Any, prefix: str, local_metadata: Any, *lists: Any) -> None:
+    """Load a state of BatchNorm. States before version 2 have no number of batches."""
+    name = f"{prefix}num_batches_tracked"
+    count = self._buffers.get("num_batches_tracked")
+    if local_metadata.get("version") is None and count is not None:
+        state_dict.setdefault(name, count)
+    Module._load_from_state_dict(self, state_dict, prefix, local_metadata, *lists)
+
+
 def layer(theirs: type) -> type:
     """Return the class of ``torch.nn`` for a class of ``browsergpu.nn``."""
     names: dict[str, Any] = {"__doc__": theirs.__doc__}
@@ -183,6 +195,8 @@ def layer(theirs: type) -> type:
         names["flatten_parameters"] = lambda self: None  # they need no common memory
     if theirs.__name__ in ("Softmax", "LogSoftmax", "Softmin"):
         names |= _along_axis(theirs)
+    if "BatchNorm" in theirs.__name__:
+        names |= {"_version": 2, "_load_from_state_dict": _load_counts}
     if "MaxPool" in theirs.__name__:
         plain: Any = theirs
         names["forward"] = lambda self, x: functional.with_long_indices(plain.forward(self, x))
