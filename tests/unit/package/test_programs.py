@@ -914,3 +914,16 @@ def test_temporaries_are_used_again_within_a_program() -> None:
     assert build.temporary(100) not in (first, second)  # exceeds the limit
     assert build.temporary(4000) == second
     assert build.program().temporaries == (1000, 4000, 100)
+
+
+def test_products_of_bf16_leave_the_choice_of_f16_alone() -> None:
+    from browsergpu.engine.kernels.base.build import Build
+    from browsergpu.engine.kernels.quantized import products
+
+    device = fake_device(abilities=frozenset({"subnormal halves"}))
+    asked = {}
+    for name in ("F16", "BF16"):
+        with device.variants.noting() as noted:
+            products.multiply(Build(device.facts), 0, 1, 2, 1, 64, 64, name)
+        asked[name] = [op for op, _, _ in noted]
+    assert asked == {"F16": ["quantized_floats"], "BF16": []}, "two equal kernels were compared"

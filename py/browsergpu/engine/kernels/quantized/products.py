@@ -53,8 +53,9 @@ def multiply(
         kernel, end = "quantized_thin", ""
         if name in FLOATS:
             kernel = "quantized_thin_floats"
+        if name == "F16":  # BF16 has one kernel. Times of it must not decide for F16.
             variant = build.facts.variants.choose(_FLOATS, "", lambda _: True)
-            end = " unpacked" * (name == "F16" and variant.traits["unpacks"])
+            end = " unpacked" * variant.traits["unpacks"]
         grid = fold(blocks(rows, _THREADS // lanes * each))
         slots = weight, x, x if added is None else added, x if norm is None else norm, y
         more = int(norm is not None), ACTIVATIONS[gate], eps
