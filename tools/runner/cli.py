@@ -57,7 +57,7 @@ def parse(arguments: list[str]) -> tuple[argparse.Namespace, list[str]]:
         "--native ENGINE] [pytest arguments]",
         description="Prepares what the tests need, then runs ruff, mypy, tsc, eslint and pytest. "
         "Without an option, each test runs in one place. Most tests of kernels, arrays and "
-        "gradients run outside the browser. This takes about 25 minutes on 2 cores.",
+        "gradients run outside the browser. This takes 40 to 65 minutes on 2 cores.",
         epilog="All other arguments are passed to pytest: files, -k, -x …",
         allow_abbrev=False,
     )
@@ -65,19 +65,18 @@ def parse(arguments: list[str]) -> tuple[argparse.Namespace, list[str]]:
     modes.add_argument(
         "--fast",
         action="store_true",
-        help="the checks, and the tests marked `fast`: under 3 minutes on 2 cores",
+        help="the checks, and the tests marked `fast`: about 5 minutes on 2 cores",
     )
     modes.add_argument(
         "--engines",
         action="store_true",
-        help="as without an option, and also on wgpu-native and in Firefox; about 45 minutes on "
-        "2 cores",
+        help="as without an option, and also on wgpu-native and in Firefox; 1.5 times as long",
     )
     modes.add_argument(
         "--all",
         action="store_true",
         help="each test in each place: in Chromium, natively on Dawn and on wgpu-native, tests "
-        "marked `firefox` in Firefox, and 10,000 random programs; about 90 minutes on 2 cores",
+        "marked `firefox` in Firefox, and 10,000 random programs; 3 times as long",
     )
     modes.add_argument(
         "--firefox",
