@@ -66,6 +66,6 @@ class Explanation(Shown):
                 lines.append(f"  Only after changes, {byte_count(one['kept_bytes'])} kept:")
                 lines += [f"    {times} x {label}" for label, times in one["kept"].items()]
         lines += [f"Captured again: {reason}" for reason in self.reasons]
-        return "\n".join(lines) or "Nothing is captured yet."
+        return "\n".join(lines) or "No graph yet. The second call of a signature is captured."
 
     __repr__ = __str__

@@ -716,3 +716,12 @@ def test_methods_of_texts_are_no_changes(bg: Any) -> None:
     for n in range(4):
         assert double(bg.ones(2) * n).tolist() == [2 * n, 2 * n]
     assert "replays" in str(double.explain())
+
+
+def test_explanations_say_when_calls_are_captured(bg: Any) -> None:
+    double = bg.jit(lambda x: x * 2)
+    for text in ("No graph yet. The second call of a signature is captured.",) * 2:
+        assert str(double.explain()) == text
+        double(bg.ones(2))
+    double(bg.ones(2))
+    assert str(double.explain()).startswith("Graph 1: 1 kernel, ")
