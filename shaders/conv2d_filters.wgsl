@@ -18,12 +18,12 @@ struct Params {
   filters: u32, // of one group
   kernel_h: u32,
   kernel_w: u32,
-  stride_h: u32,
-  stride_w: u32,
+  out_h: u32,
+  out_w: u32,
+  stride: u32, // vertical in the low 16 bits, horizontal in the high ones
   pad_h: u32,
   pad_w: u32,
-  dilation_h: u32,
-  dilation_w: u32,
+  dilation: u32, // as stride
   groups: u32,
   chunk: u32, // steps per part of the sum
   first_z: u32,
@@ -59,8 +59,8 @@ fn elements_at(first: u32) -> Elements {
   let at = first + vec4u(0u, QUARTER, 2u * QUARTER, 3u * QUARTER);
   let lines = at / params.kernel_w;
   let channels = lines / params.kernel_h;
-  let rows = (lines - channels * params.kernel_h) * params.dilation_h;
-  let columns = (at - lines * params.kernel_w) * params.dilation_w;
+  let rows = (lines - channels * params.kernel_h) * (params.dilation & 0xffffu);
+  let columns = (at - lines * params.kernel_w) * (params.dilation >> 16u);
   let distance = (channels * params.height + rows) * params.width + columns;
   return Elements(rows, columns, distance);
 }
@@ -74,11 +74,6 @@ fn inputs_at(base: u32, row: u32, column: u32, own: Elements) -> vec4f {
   let inside = (rows < vec4u(params.height)) & (columns < vec4u(params.width));
   let places = select(vec4u(), own.distance + base, inside);
   return select(vec4f(), vec4f(x[places.x], x[places.y], x[places.z], x[places.w]), inside);
-}
-
-// The extent of a convolution's result along one axis.
-fn extent(size: u32, kernel: u32, stride: u32, pad: u32, dilation: u32) -> u32 {
-  return (size + 2u * pad - dilation * (kernel - 1u) - 1u) / stride + 1u;
 }
 
 // A thread's share of both tiles: the distances of its first lines, and its elements of a filter.
@@ -133,8 +128,8 @@ fn later(pixel: Pixel, by: Pixel, own: Lines) -> Pixel {
 
 fn fetched(pixel: Pixel, own: Lines) -> Fetched {
   let at = pixel.image * own.g_image + own.g + pixel.row * own.columns + pixel.column;
-  let row = pixel.row * params.stride_h - params.pad_h;
-  let column = pixel.column * params.stride_w - params.pad_w;
+  let row = pixel.row * (params.stride & 0xffffu) - params.pad_h;
+  let column = pixel.column * (params.stride >> 16u) - params.pad_w;
   let base = pixel.image * own.x_image + own.x + row * params.width + column;
   return Fetched(
     gradients_at(at, QUARTER * own.pixels),
@@ -163,13 +158,7 @@ fn main(
   @builtin(num_workgroups) workgroups: vec3u,
   @builtin(local_invocation_index) thread: u32,
 ) {
-  let columns = extent(
-    params.width, params.kernel_w, params.stride_w, params.pad_w, params.dilation_w
-  );
-  let rows = extent(
-    params.height, params.kernel_h, params.stride_h, params.pad_h, params.dilation_h
-  );
-  let pixels = rows * columns;
+  let pixels = params.out_h * params.out_w;
   let steps = params.images * pixels;
   let count = params.channels * params.kernel_h * params.kernel_w;
   let tile_rows = (params.filters + FILTERS - 1u) / FILTERS;
@@ -193,8 +182,8 @@ fn main(
   let own_line = thread / DEPTH;
   let own = Lines(
     pixels,
-    rows,
-    columns,
+    params.out_h,
+    params.out_w,
     (group * params.filters + filter0 + own_line) * pixels,
     params.groups * params.filters * pixels,
     group * params.channels * params.height * params.width,

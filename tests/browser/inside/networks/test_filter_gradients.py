@@ -26,6 +26,7 @@ CASES: dict[str, tuple[tuple[int, ...], tuple[int, ...], dict[str, Any]]] = {
     "small images": ((40, 8, 4, 5), (16, 8, 3, 3), {}),  # a tile has the pixels of several
     "one axis": ((3, 16, 50), (24, 16, 5), {"padding": 2}),
     "one image": ((8, 20, 21), (16, 8, 3, 3), {}),
+    "one window of a stride over 16 bits": ((2, 8, 70_000), (16, 8, 3), {"stride": 70_000}),
     "several parts": ((4, 4, 40, 40), (16, 4, 3, 3), {"padding": 1}),
 }  # fmt: skip
 

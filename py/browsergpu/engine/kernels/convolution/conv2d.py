@@ -152,13 +152,17 @@ class Steps:
     sum_configuration: str = ""
 
 
-def _word(pair: Pair) -> int:
-    """Return a stride or dilation as the kernel takes it."""
+def packed(pair: Pair) -> int:
+    """Return a stride or dilation in one word, as kernels take it."""
     return pair[0] | pair[1] << 16
 
 
 def _within_16_bits(op: str, name: str, pair: Pair, counts: Pair) -> Pair:
-    """Return a stride or dilation of 16 bits; one of a count of 1 is multiplied by 0 alone."""
+    """Return a stride or dilation that fits in 16 bits.
+
+    Along an axis with a single window or kernel element, it is only multiplied by 0, so any number
+    within 16 bits gives the same result.
+    """
     found = tuple(
         min(one, _LARGEST_STEP) if count == 1 else one
         for one, count in zip(pair, counts, strict=True)
@@ -267,8 +271,8 @@ def _steps(plan: Conv2dPlan, variant: Variant, added: int) -> Steps:
         across = fold(tiles)[:2]
         terms = p.channels * product(p.kernel)
         fields = (
-            p.channels, *p.image, p.filters, *p.kernel, *p.out, _word(p.stride), *p.padding,
-            _word(p.dilation), p.groups, added,
+            p.channels, *p.image, p.filters, *p.kernel, *p.out, packed(p.stride), *p.padding,
+            packed(p.dilation), p.groups, added,
         )  # fmt: skip
     count = p.images * p.groups
     chunk = _chunk(terms, tiles * count, traits)

@@ -8,7 +8,7 @@ from browsergpu.engine.core.params import params
 from browsergpu.engine.gpu.program import Slot
 from browsergpu.engine.kernels.base.build import Build
 from browsergpu.engine.kernels.base.family import Fields, Kernel, KernelFamily, Work, bindings
-from browsergpu.engine.kernels.convolution.conv2d import SUM_THREADS, Conv2dPlan
+from browsergpu.engine.kernels.convolution.conv2d import SUM_THREADS, Conv2dPlan, packed
 
 _KERNEL = "conv2d_filters"
 _TILE, _DEPTH = 64, 16  # filters and elements of a tile, and steps at a time
@@ -39,8 +39,8 @@ def filter_gradient(build: Build, x: Slot, g: Slot, y: Slot, plan: Conv2dPlan) -
     total = p.groups * p.filters * elements
     made = y if parts == 1 else build.temporary(4 * parts * total)
     fields = (
-        p.images, p.channels, *p.image, p.filters, *p.kernel, *p.stride, *p.padding, *p.dilation,
-        p.groups, chunk,
+        p.images, p.channels, *p.image, p.filters, *p.kernel, *p.out, packed(p.stride),
+        *p.padding, packed(p.dilation), p.groups, chunk,
     )  # fmt: skip
     for first, count in layers(p.groups * parts):
         build.dispatch(_KERNEL, "", (*fold(tiles)[:2], count), (x, g, made), *fields, first)
@@ -53,9 +53,9 @@ def filter_gradient(build: Build, x: Slot, g: Slot, y: Slot, plan: Conv2dPlan) -
 
 def _work(f: Fields) -> Work:
     elements = f["channels"] * f["kernel_h"] * f["kernel_w"]
-    pixels = f["height"] * f["width"] / (f["stride_h"] * f["stride_w"])
+    pixels = f["out_h"] * f["out_w"]
     steps = min(f["chunk"], f["images"] * pixels)
-    inputs = steps * f["channels"] * f["stride_h"] * f["stride_w"]
+    inputs = steps * f["channels"] * f["height"] * f["width"] / pixels
     moved = inputs + f["filters"] * (steps + elements)
     return 2 * f["filters"] * elements * steps, 4 * moved
 
@@ -68,8 +68,8 @@ FAMILY = KernelFamily(
             bindings("x", "g", "y"),
             params(
                 "images: u32", "channels: u32", "height: u32", "width: u32", "filters: u32",
-                "kernel_h: u32", "kernel_w: u32", "stride_h: u32", "stride_w: u32", "pad_h: u32",
-                "pad_w: u32", "dilation_h: u32", "dilation_w: u32", "groups: u32", "chunk: u32",
+                "kernel_h: u32", "kernel_w: u32", "out_h: u32", "out_w: u32", "stride: u32",
+                "pad_h: u32", "pad_w: u32", "dilation: u32", "groups: u32", "chunk: u32",
                 "first_z: u32",
             ),
             cost=_work,
