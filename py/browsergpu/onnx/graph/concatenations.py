@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from browsergpu.onnx.graph.node import Node
-from browsergpu.onnx.graph.rewriting import is_one, reads_of, with_replacements
+from browsergpu.onnx.graph.rewriting import is_one, reads_of, with_inputs, with_replacements
 
 
 def with_flat_concatenations(nodes: Sequence[Node], used: Iterable[str]) -> list[Node]:
@@ -38,9 +38,6 @@ def with_flat_concatenations(nodes: Sequence[Node], used: Iterable[str]) -> list
             gone.add(id(inner))
             is_nested = True
         if is_nested:
-            replaced[id(node)] = Node(
-                node.operator, node.name, inputs, node.outputs, node.attributes, node.context,
-                node.opset,
-            )  # fmt: skip
+            replaced[id(node)] = with_inputs(node, inputs)
     kept = {at: one for at, one in replaced.items() if at not in gone}
     return with_replacements(nodes, kept, gone)

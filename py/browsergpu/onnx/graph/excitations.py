@@ -13,6 +13,7 @@ from browsergpu.onnx.graph.node import Node
 from browsergpu.onnx.graph.rewriting import (
     computed,
     is_one,
+    joined,
     makers_of,
     readers_of,
     reads_of,
@@ -58,7 +59,7 @@ def with_excitations(
         if parts is not None:
             whole = parts.in_order()
             gone.update(id(one) for one in whole)
-            replaced[id(whole[-1])] = _node(parts)
+            replaced[id(whole[-1])] = joined(_OPERATOR, parts, whole)
     return with_replacements(nodes, replaced, gone)
 
 
@@ -150,16 +151,6 @@ def _is_plain(node: Node) -> bool:
     around = any(own.get("pads") or ()) or own.get("auto_pad", "NOTSET") not in ("NOTSET", "VALID")
     kernel = own.get("kernel_shape") or (1, 1)
     return not around and own.get("group", 1) == 1 and tuple(kernel) == (1, 1)
-
-
-def _node(parts: _Parts) -> Node:
-    whole = parts.in_order()
-    first, end = whole[0], whole[-1]
-    made = {name for node in whole for name in node.outputs}
-    inputs = dict.fromkeys(name for node in whole for name in node.inputs if name not in made)
-    attributes = {"parts": parts, "names": tuple(inputs)}
-    title = f"{first.name} … {end.name}"
-    return Node(_OPERATOR, title, tuple(inputs), end.outputs, attributes, end.context, end.opset)
 
 
 def _squeezed_and_excited(*values: Any, parts: _Parts, names: Sequence[str]) -> Any:

@@ -9,7 +9,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from browsergpu.onnx.graph.node import Node
-from browsergpu.onnx.graph.rewriting import is_one, makers_of, reads_of, with_replacements
+from browsergpu.onnx.graph.rewriting import (
+    is_one,
+    makers_of,
+    reads_of,
+    with_inputs,
+    with_replacements,
+)
 
 
 class _Padding(NamedTuple):
@@ -51,10 +57,7 @@ def with_paddings(
         attributes = _attributes(node, padding, makers.get(pad.inputs[0]))
         if attributes is not None:
             inputs = (pad.inputs[0], *node.inputs[1:])
-            replaced[id(node)] = Node(
-                node.operator, node.name, inputs, node.outputs, attributes, node.context,
-                node.opset,
-            )  # fmt: skip
+            replaced[id(node)] = with_inputs(node, inputs, attributes)
             gone.add(id(pad))
     return with_replacements(nodes, replaced, gone)
 

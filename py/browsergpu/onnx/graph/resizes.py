@@ -13,6 +13,7 @@ from browsergpu.onnx.graph.node import Node
 from browsergpu.onnx.graph.rewriting import (
     computed,
     is_one,
+    joined,
     makers_of,
     readers_of,
     reads_of,
@@ -52,7 +53,8 @@ def with_resizes(nodes: Sequence[Node], used: Iterable[str]) -> list[Node]:
         elements = found.before(node)
         if elements:
             gone.update(id(one) for one in elements)
-            replaced[id(node)] = _node(_Parts(elements, node))
+            parts = _Parts(elements, node)
+            replaced[id(node)] = joined(_OPERATOR, parts, [*elements, node])
     return with_replacements(nodes, replaced, gone)
 
 
@@ -94,16 +96,6 @@ class _Search(Shown):
             for name in one.inputs
             if name not in made
         )
-
-
-def _node(parts: _Parts) -> Node:
-    end = parts.resize
-    whole = (*parts.elements, end)
-    made = {one.outputs[0] for one in parts.elements}
-    inputs = dict.fromkeys(name for one in whole for name in one.inputs if name not in made)
-    attributes = {"parts": parts, "names": tuple(inputs)}
-    title = f"{whole[0].name} … {end.name}"
-    return Node(_OPERATOR, title, tuple(inputs), end.outputs, attributes, end.context, end.opset)
 
 
 def _resized(*values: Any, parts: _Parts, names: Sequence[str]) -> Any:

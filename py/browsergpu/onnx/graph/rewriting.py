@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeGuard
 
 from browsergpu.onnx.graph.node import Node
+from browsergpu.onnx.registry import Operator
 
 
 def makers_of(nodes: Iterable[Node]) -> dict[str, Node]:
@@ -53,6 +54,39 @@ def with_replacements(
     """
     left_out = frozenset(gone) - replaced.keys()
     return [replaced.get(id(node), node) for node in nodes if id(node) not in left_out]
+
+
+def joined(operator: Operator, parts: Any, whole: Sequence[Node]) -> Node:
+    """Return a node at the place of the last of several nodes.
+
+    The operator's function gets the values that the nodes read, and the options ``parts`` and
+    ``names``: the names of these values.
+
+    Parameters
+    ----------
+    operator
+        Computes the last node's value.
+    parts
+        The nodes as the operator takes them.
+    whole
+        The same nodes in order.
+    """
+    first, last = whole[0], whole[-1]
+    made = {name for node in whole for name in node.outputs}
+    inputs = tuple(
+        dict.fromkeys(name for node in whole for name in node.inputs if name not in made)
+    )
+    attributes = {"parts": parts, "names": inputs}
+    title = f"{first.name} … {last.name}"
+    return Node(operator, title, inputs, last.outputs, attributes, last.context, last.opset)
+
+
+def with_inputs(
+    node: Node, inputs: Sequence[str], attributes: dict[str, Any] | None = None
+) -> Node:
+    """Return a node with other inputs, and with other attributes if they are given."""
+    own = node.attributes if attributes is None else attributes
+    return Node(node.operator, node.name, inputs, node.outputs, own, node.context, node.opset)
 
 
 def computed(parts: Sequence[Node], values: Mapping[str, Any]) -> Any:

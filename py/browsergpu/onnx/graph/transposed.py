@@ -12,6 +12,7 @@ from browsergpu.onnx.graph.node import Node
 from browsergpu.onnx.graph.rewriting import (
     computed,
     is_one,
+    joined,
     readers_of,
     reads_of,
     with_replacements,
@@ -62,7 +63,7 @@ def with_transposed_convolutions(nodes: Sequence[Node], used: Iterable[str]) -> 
         whole = parts.in_order()
         if len(whole) > 1:
             gone.update(id(one) for one in whole)
-            replaced[id(whole[-1])] = _node(parts)
+            replaced[id(whole[-1])] = joined(_OPERATOR, parts, whole)
     return with_replacements(nodes, replaced, gone)
 
 
@@ -73,16 +74,6 @@ def _splits_pixels(node: Node) -> bool:
     is_dense = prod(own.get("dilations") or [1]) == 1
     is_whole = own.get("auto_pad", "NOTSET") in ("NOTSET", "VALID") and not own.get("output_shape")
     return is_dense and is_whole and not around and bool(own.get("strides"))
-
-
-def _node(parts: _Parts) -> Node:
-    whole = parts.in_order()
-    first, end = whole[0], whole[-1]
-    made = {one.outputs[0] for one in whole}
-    inputs = dict.fromkeys(name for one in whole for name in one.inputs if name not in made)
-    attributes = {"parts": parts, "names": tuple(inputs)}
-    title = f"{first.name} … {end.name}"
-    return Node(_OPERATOR, title, tuple(inputs), end.outputs, attributes, end.context, end.opset)
 
 
 def _activated(*values: Any, parts: _Parts, names: Sequence[str]) -> Any:
