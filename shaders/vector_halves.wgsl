@@ -1,4 +1,4 @@
-// Vectors as float16 for subgroup matrices: each scaled by its largest magnitude, as the rows of
+// Vectors as float16 for subgroup matrices: each scaled by a power of two, as the rows of
 // quantized_halves.wgsl. `largest` gets the bits of these magnitudes. A vector that is not finite
 // becomes zeros. Vectors may be normalized before, as rms_norm.wgsl does.
 //

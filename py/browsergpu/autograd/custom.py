@@ -86,7 +86,7 @@ class custom_vjp(Shown):
     has_zeros = True
 
     def __init__(self, fun: Callable[..., Any]) -> None:
-        update_wrapper(self, fun)  # first: a function around another of these has its attributes
+        update_wrapper(self, fun)  # first, since it copies the attributes of a custom_vjp in fun
         self.fun = fun
         self._forward: Callable[..., Any] | None = None
         self._backward: Callable[..., Any] | None = None

@@ -40,7 +40,6 @@ _FEW = 1 << 18
 
 F = TypeVar("F", bound=Callable[..., Any])
 #: Returns the function for a number of axes.
-
 OfRank = Callable[[int], Any]
 
 

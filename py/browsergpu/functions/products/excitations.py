@@ -123,9 +123,7 @@ def _written_sums(image: Array, problem: Excitation) -> Array | None:
     return sums if totals.beside == node.storage.buffer.id else None
 
 
-def _have_shapes(
-    layers: Layers, first: Array, means: Array | None, image: Array | None
-) -> bool:  # fmt: skip
+def _have_shapes(layers: Layers, first: Array, means: Array | None, image: Array | None) -> bool:
     w1, b1, w2, b2, _ = layers
     if any(one.ndim != 4 or one.shape[2:] != (1, 1) for one in (w1, w2)) or first.ndim != 4:
         return False
@@ -141,4 +139,4 @@ def _have_shapes(
 
 def _is_of_channels(b: Array, count: int) -> bool:
     whole = (1,) * (4 - b.ndim) + b.shape
-    return whole == (1, count, 1, 1) and product(b.shape) == count
+    return whole == (1, count, 1, 1)

@@ -260,7 +260,7 @@ class Sender(Shown):
             if not profile.timestamps and self.send_batch():
                 profile.time_by_wall(self.wait)
         if batch.size >= min(self._per_submit, max(_FIRST_DISPATCHES, self.sent)):
-            self.send_batch()  # twice as many as before, up to the limit
+            self.send_batch()  # as many as the GPU has got since the last wait, up to the limit
 
     def _transfer(self, buffer: int, at: int, *rest: int) -> None:
         self.counters["copies"] += 1

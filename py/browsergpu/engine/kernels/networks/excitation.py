@@ -92,7 +92,7 @@ def excite(
     alpha, beta = hard or (0.0, 0.0)
     names = ("mean" if p.terms else "", "product" if p.product else "")
     lanes = min(_MOST_SHARES // p.channels, _MOST_LANES)
-    part = min(_PART, p.pixels) if p.splits > 1 else p.span * p.pixels
+    part = _PART if p.splits > 1 else p.span * p.pixels
     read = [w1 if one is None else one for one in (source, image, w1, b1, w2, b2)]
     build.dispatch(
         "excitation", " ".join(filter(None, names)), p.grid, (*read, y), p.channels // 4, p.hidden,

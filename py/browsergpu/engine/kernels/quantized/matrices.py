@@ -57,7 +57,7 @@ def multiply(
     added = bias if residual is None else residual
     kind = int(residual is not None) or 2 * (bias is not None)
     is_plain = name == "F16" and columns % _EIGHT == 0
-    left, of_rows = weight, of_vectors  # which plain kernels do not read
+    left, of_rows = weight, of_vectors  # plain kernels do not read of_rows
     if not is_plain:
         left, of_rows = build.temporary(2 * rows * _whole(columns)), build.temporary(4 * rows)
         build.dispatch("quantized_halves", name, fold(rows), (weight, of_rows, left), rows, columns)
@@ -65,7 +65,9 @@ def multiply(
     bound = (left, right, of_rows, of_vectors, x if added is None else added, y)
     fields = (rows, vectors, columns, 0, 0, 0, kind, _MISSING)
     build.dispatch(_KERNELS[tile.rows], "plain" * is_plain, grid, bound, *fields)
-    build.release(*{of_vectors, right, left, of_rows} - {weight})
+    build.release(of_vectors, right)
+    if not is_plain:
+        build.release(left, of_rows)
 
 
 def _plan(vectors: int, rows: int, columns: int) -> gemm_f16.GemmF16Plan:
