@@ -27,7 +27,7 @@ from browsergpu.compat.numpy.manipulation import (
 )
 from browsergpu.compat.numpy.statistics import bins, nans, quantiles, reductions
 
-#: Implementations of ufuncs that are not in ``functions.elementwise``.
+#: Implementations of ufuncs that ``functions.elementwise`` lacks, or has with another meaning.
 UFUNCS: dict[Any, Callable[..., Any]] = {
     **bits.UFUNCS,
     **by_shape.UFUNCS,

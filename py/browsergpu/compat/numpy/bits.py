@@ -114,6 +114,8 @@ def _integers(op: str, x1: Any, x2: Any) -> tuple[Array, Array, np.dtype[Any]]:
     for name, own, other in (("x1", x1, x2), ("x2", x2, x1)):
         if not isinstance(own, Array):
             kind = own.dtype if isinstance(own, np.generic) else other.dtype
+            if kind.kind == "b" and not isinstance(own, bool | np.bool_):
+                kind = np.dtype(np.int64)
             if isinstance(own, float | complex | np.inexact):
                 raise InvalidType(op, name, own, "integers")
             own = creation.asarray(own, dtype=kind, device=other.device)

@@ -119,7 +119,7 @@ def own_ufunc(function: np.ufunc) -> Callable[..., Any] | None:
 
         return getattr(special, function.__name__, None)
     name = _RENAMED.get(function.__name__, function.__name__)
-    found = getattr(elementwise, name, None) or numpy.UFUNCS.get(function)
+    found = numpy.UFUNCS.get(function) or getattr(elementwise, name, None)
     return found if getattr(np, function.__name__, None) is function else None
 
 
@@ -157,7 +157,9 @@ def _added_at(a: Array, indices: Any, b: Any, is_less: bool) -> None:
 
 def _outer(function: np.ufunc, a: Any, b: Any, **options: Any) -> Any:
     """Apply a ufunc to all pairs of elements."""
-    first, second = _on_one_device((a, b))
+    # NumPy makes arrays of numbers here, whose dtypes are not those of numbers in operations.
+    own = [np.asarray(x) if isinstance(x, bool | int | float | complex) else x for x in (a, b)]
+    first, second = _on_one_device(own)
     if isinstance(first, Array):
         first = first.reshape((*first.shape, *(1,) * np.ndim(second)))
     return function(first, second, **options)

@@ -152,6 +152,15 @@ def _spacing(x: Array, /) -> Array:
     return found
 
 
+def _reciprocal(x: Array, /) -> Array:
+    """Return 1 / x, as ``numpy.reciprocal``. The results for integers are integers."""
+    own = x.astype(np.int8) if x.dtype.kind == "b" else x
+    if own.dtype.kind not in "iu":
+        return elementwise.reciprocal(own)
+    found: Array = elementwise.where(elementwise.abs(own) == 1, own, 0)
+    return found
+
+
 def _divmod(x1: Any, x2: Any, /) -> tuple[Array, Array]:
     return elementwise.floor_divide(x1, x2), elementwise.remainder(x1, x2)
 
@@ -173,5 +182,6 @@ UFUNCS: dict[Any, Callable[..., Any]] = {
     np.modf: _modf,
     np.rad2deg: _scaled("rad2deg", 1 / _DEGREE),
     np.radians: _scaled("radians", _DEGREE),
+    np.reciprocal: _reciprocal,
     np.spacing: _spacing,
 }

@@ -19,7 +19,7 @@ from browsergpu.arrays.views.aliases import alias
 from browsergpu.arrays.x64 import check_x64_pair
 from browsergpu.engine.core import shapes
 from browsergpu.engine.core.checks import choice, is_several, product
-from browsergpu.engine.core.element_types import COMPLEX64, FLOAT16, FLOAT32, INT8, promoted
+from browsergpu.engine.core.element_types import COMPLEX64, FLOAT16, FLOAT32, INT32, promoted
 from browsergpu.engine.core.enums import Precision
 from browsergpu.engine.core.errors import InvalidArgument
 from browsergpu.engine.tensors.matmul import planned
@@ -75,7 +75,7 @@ def matmul(x1: Array, x2: Array, /, *, precision: str = "highest") -> Array:
     -------
     Array
         Shape [..., M, N] without the axes of vectors, of the promoted dtype. Floats are summed in
-        float32. The product of bools is int8.
+        float32. The product of bools is bool, as in NumPy.
 
     Raises
     ------
@@ -145,7 +145,9 @@ def _matmul_integers(op: str, x1: Array, x2: Array) -> Array:
         raise InvalidArgument(op, "x2", x2, f"have {left.shape[-1]} rows, as x1 has columns")
     kind = promoted(x1.node.kind, x2.node.kind)
     spread = left[..., :, :, None] * right[..., None, :, :]
-    found = total(spread, axis=-2, dtype=(INT8 if kind.kind == "b" else kind).numpy)
+    found = total(spread, axis=-2, dtype=(INT32 if kind.kind == "b" else kind).numpy)
+    if kind.kind == "b":
+        found = found.astype(kind.numpy)
     if x1.ndim == 1:
         found = found[..., 0, :]
     return found[..., 0] if x2.ndim == 1 else found

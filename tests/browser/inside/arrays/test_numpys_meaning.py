@@ -105,3 +105,37 @@ def test_indices_on_the_host_are_checked(bg: Any) -> None:
     with pytest.raises(ValueError, match="false from element 3 on"):
         bg.compress([True, False, False, True], x)
     assert bg.take(x, [3, -4], mode="wrap").tolist() == [1, 3]
+
+
+@pytest.mark.parametrize(
+    "work",
+    [
+        lambda np, u, b: b @ b,
+        lambda np, u, b: np.dot(b, b),
+        lambda np, u, b: np.ones(300, bool) @ np.ones(300, bool),
+        lambda np, u, b: np.gcd(b, 4),
+        lambda np, u, b: np.lcm(b, 4),
+        lambda np, u, b: np.reciprocal(np.asarray([1, -1, 2, -5])),
+        lambda np, u, b: np.reciprocal(u),
+        lambda np, u, b: np.multiply.outer(u, 2),
+        lambda np, u, b: np.polyval(u, 2),
+        lambda np, u, b: np.choose([0, 1, 0], [u, 7]),
+    ],
+)
+def test_dtypes_and_values_of_small_integers(bg: Any, work: Any) -> None:
+    u, b = np.uint8([1, 200, 3]), np.array([[True, False, True]] * 3)
+    found, expected = work(bg, bg.asarray(u), bg.asarray(b)), np.asarray(work(np, u, b))
+    assert found.dtype == expected.dtype
+    assert np.asarray(found).tolist() == expected.tolist()
+
+
+def test_copyto_casts_numbers_as_numpy_does(bg: Any) -> None:
+    for own in (bg.asarray(np.uint8([1, 2])), np.uint8([1, 2])):
+        library: Any = bg if isinstance(own, bg.Array) else np
+        with pytest.raises(TypeError):
+            library.copyto(own, 3.5)
+        with pytest.raises(OverflowError):
+            library.copyto(own, 300)
+        library.copyto(own, 3.5, casting="unsafe")
+        library.copyto(own, 7, where=[True, False])
+        assert own.tolist() == [7, 3]

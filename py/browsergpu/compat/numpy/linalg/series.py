@@ -137,7 +137,8 @@ def polyval(p: Any, x: Any) -> Any:
     """Evaluate a polynomial, highest power first, as ``numpy.polyval``."""
     if isinstance(x, np.poly1d) or p.ndim != 1:
         raise InvalidArgument("polyval", "p", p, "a vector of coefficients")
-    found: Any = creation.zeros_like(x) if isinstance(x, Array) else 0
+    x = x if isinstance(x, Array) else creation.asarray(x, device=p.device)
+    found: Any = creation.zeros_like(x)
     for at in range(p.size):
         found = found * x + p[at]
     return found

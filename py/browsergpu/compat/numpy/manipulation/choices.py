@@ -29,6 +29,9 @@ def _choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Array
         raise InvalidArgument(op, "choices", choices, "have at least one array")
     if index.dtype.kind not in "iub":
         raise InvalidType(op, "a", index.dtype, "integers")
+    if any(isinstance(x, Array) for x in parts) and not isinstance(parts[-1], Array):
+        kind = np.result_type(*(x.dtype if isinstance(x, Array) else x for x in parts))
+        parts[-1] = creation.asarray(parts[-1], dtype=kind, device=index.device)
     number = index.astype(np.int32) if index.dtype.kind == "b" else index
     if mode == "wrap":
         number = number % np.asarray(len(parts), number.dtype)[()]

@@ -25,14 +25,24 @@ def _values(own: Array, v: Any) -> Any:
     return creation.asarray(v, device=own.device) if not isinstance(v, Array) else v
 
 
+#: The kinds of dtypes that NumPy casts a number of Python to.
+_KINDS: dict[type, str] = {bool: "biufc", int: "iufc", float: "fc", complex: "c"}
+
+
 def copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) -> None:
     """Copy values to an array where a mask is True, as ``numpy.copyto``."""
     own = _target("copyto", "dst", dst)
-    new = _values(own, src)
-    is_number = isinstance(src, bool | int | float | complex)
-    if not is_number and not np.can_cast(new.dtype, own.dtype, casting):  # type: ignore[arg-type]
+    if type(src) in _KINDS:
+        can_cast = casting == "unsafe" or own.dtype.kind in _KINDS[type(src)]
+        new: Any = creation.zeros((), dtype=own.dtype, device=own.device)
+        if can_cast:
+            new[...] = src  # raises OverflowError for a number beyond the dtype's range
+    else:
+        new = _values(own, src)
+        can_cast = np.can_cast(new.dtype, own.dtype, casting)  # type: ignore[arg-type]
+    if not can_cast:
         expected = f"of a dtype that casting={casting!r} allows for {own.dtype}"
-        raise InvalidType("copyto", "src", new.dtype, expected)
+        raise InvalidType("copyto", "src", src, expected)
     if where is True:
         own[...] = new.astype(own.dtype, copy=False)
         return
