@@ -1,25 +1,6 @@
 // conv2d_depthwise.wgsl for float16 x, w, residual and y, two halves in a word. bias and scale are
 // float32, as are the sums. A thread computes two neighbouring elements of y, which is contiguous.
 
-struct Params {
-  n: u32, // elements of y
-  height: u32,
-  width: u32,
-  filters: u32, // of one group
-  all_filters: u32, // of all groups
-  kernel_h: u32,
-  kernel_w: u32,
-  out_h: u32,
-  out_w: u32,
-  stride_h: u32,
-  stride_w: u32,
-  pad_h: u32,
-  pad_w: u32,
-  dilation_h: u32,
-  dilation_w: u32,
-  added: u32, // as in lib/convolution_end.wgsl
-}
-
 @group(0) @binding(0) var<storage, read> x: array<u32>;
 @group(0) @binding(1) var<storage, read> w: array<u32>;
 @group(0) @binding(2) var<storage, read> bias: array<f32>;
@@ -29,6 +10,7 @@ struct Params {
 @group(1) @binding(0) var<uniform> params: Params;
 
 //#include lib/convolution_end.wgsl
+//#include lib/depthwise_params.wgsl
 //#include lib/halves.wgsl
 
 const THREADS = 64u;
